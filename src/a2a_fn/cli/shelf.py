@@ -1,0 +1,194 @@
+"""Artifacts as they come, put together from their chunks, and their files.
+
+Names come from the other side, so they are made safe: a file lands below the chosen directory or
+not at all. A file that was there before is never overwritten: the same content leaves it as it
+is, other content gets the next free name (`vpc-2.yaml`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from a2a.types.a2a_pb2 import Artifact, Part, TaskArtifactUpdateEvent
+from google.protobuf.json_format import MessageToDict
+
+from .failures import Exit, Failure
+
+DOWNLOAD_LIMIT = 100 << 20  # bytes of one artifact that is given by URL
+_NAME_LIMIT = 200  # bytes of one path component; file systems allow 255
+_DEPTH_LIMIT = 8
+
+_SUFFIXES = {
+    "application/json": ".json",
+    "application/yaml": ".yaml",
+    "application/x-yaml": ".yaml",
+    "text/yaml": ".yaml",
+    "text/markdown": ".md",
+    "text/plain": ".txt",
+}
+
+Fetch = Callable[[str, int], bytes]  # (url, limit) -> bytes
+
+
+@dataclass
+class Entry:
+    """One artifact so far; `saved` says that its files hold all of it."""
+
+    artifact: Artifact
+    whole: bool = False
+    saved: bool = False
+    files: dict[str, Path] = field(default_factory=dict)  # wanted name -> where it went
+
+
+class Shelf:
+    """The artifacts of one task, saved below `out` (None: only kept in mind)."""
+
+    def __init__(self, out: Path | None = None, fetch: Fetch | None = None) -> None:
+        self.out = out
+        self.entries: dict[str, Entry] = {}
+        self._fetch = fetch
+
+    def known(self, artifact: Artifact) -> None:
+        """Take note of an artifact of an earlier turn: later chunks may append to it."""
+        self.entries[artifact.artifact_id] = Entry(artifact, whole=True, saved=True)
+
+    def replace(self, artifact: Artifact) -> bool:
+        """Take a whole artifact, as a Task holds it; False if it is the one that is here."""
+        entry = self.entries.get(artifact.artifact_id)
+        if entry is None:
+            self.entries[artifact.artifact_id] = Entry(artifact, whole=True)
+            return True
+        if _inline(entry.artifact) == _inline(artifact):
+            entry.whole = True
+            return False
+        entry.artifact, entry.whole, entry.saved = artifact, True, False
+        return True
+
+    def update(self, event: TaskArtifactUpdateEvent) -> bool:
+        """Take one update; True if it begins an artifact (anew), False if it adds to one."""
+        entry = self.entries.get(event.artifact.artifact_id)
+        begins = entry is None or not event.append
+        if entry is None:
+            entry = self.entries[event.artifact.artifact_id] = Entry(Artifact())
+        if begins:
+            entry.artifact = Artifact()
+            entry.artifact.CopyFrom(event.artifact)
+        else:
+            entry.artifact.parts.extend(event.artifact.parts)
+        entry.whole, entry.saved = event.last_chunk, False
+        return begins
+
+    def save(self, *, ended: bool) -> list[Path]:
+        """Write what is not yet saved: whole artifacts, and once the turn has `ended` all."""
+        written: list[Path] = []
+        for entry in self.entries.values():
+            if self.out is None or entry.saved or not (entry.whole or ended):
+                continue
+            for name, parts in _files(entry.artifact):
+                content = b"".join(self._content(part) for part in parts)
+                place = entry.files.get(name)
+                if place is None:
+                    place = entry.files[name] = _write_new(self.out, name, content)
+                else:  # this run's own file: the artifact has grown, or began again
+                    _write(place, content)
+                written.append(place)
+            entry.saved = True
+        return written
+
+    def _content(self, part: Part) -> bytes:
+        if part.WhichOneof("content") != "url":
+            return _bytes(part)
+        if self._fetch is None:
+            raise Failure(f"{part.url} is not fetched", Exit.UNREACHABLE)
+        data = self._fetch(part.url, DOWNLOAD_LIMIT)
+        wanted = MessageToDict(part.metadata).get("sha256")
+        if wanted and hashlib.sha256(data).hexdigest() != wanted:
+            raise Failure(f"{part.url}: the bytes do not match their SHA-256", Exit.UNREACHABLE)
+        return data
+
+
+def label(artifact: Artifact) -> str:
+    """What to call an artifact in a line of text."""
+    names = [name for name, _ in _files(artifact)]
+    return ", ".join(names) if names else _safe_name(artifact.name or artifact.artifact_id)
+
+
+def _files(artifact: Artifact) -> list[tuple[str, list[Part]]]:
+    """The artifact's files: its parts by filename; parts without one belong to the file before."""
+    title = artifact.name or artifact.artifact_id
+    files: dict[str, list[Part]] = {}
+    name = ""
+    for part in artifact.parts:
+        if part.filename or not name:
+            name = _safe_name(part.filename or title)
+            if not PurePosixPath(name).suffix:
+                name += _SUFFIXES.get(part.media_type, _suffix_of(part))
+        files.setdefault(name, []).append(part)
+    return list(files.items())
+
+
+def _inline(artifact: Artifact) -> list[tuple[str, bytes]]:
+    """What tells one state of an artifact from another, however it was cut into chunks."""
+    return [
+        (name, b"".join(part.url.encode() or _bytes(part) for part in parts))
+        for name, parts in _files(artifact)
+    ]
+
+
+def _bytes(part: Part) -> bytes:
+    kind = part.WhichOneof("content")
+    if kind == "data":
+        value = MessageToDict(part.data)
+        return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
+    return part.text.encode() if kind == "text" else part.raw
+
+
+def _suffix_of(part: Part) -> str:
+    return {"text": ".txt", "data": ".json"}.get(part.WhichOneof("content") or "", ".bin")
+
+
+def _safe_name(name: str) -> str:
+    """A relative path that stays below where it is put, whatever the name."""
+    steps = []
+    for step in re.split(r"[/\\]+", name):
+        kept = "".join(c for c in step if c.isprintable() and c not in ':*?"<>|').strip(" .")
+        if kept:  # of a long name the end is kept, as it holds the suffix
+            steps.append(kept.encode()[-_NAME_LIMIT:].decode(errors="ignore"))
+    return "/".join(steps[-_DEPTH_LIMIT:]) or "artifact"
+
+
+def _write_new(out: Path, name: str, content: bytes) -> Path:
+    """Write under the first name that is free or already holds this content."""
+    wanted = out / name
+    try:
+        for above in PurePosixPath(name).parents:
+            if str(above) != "." and (out / above).is_symlink():  # it could lead out of `out`
+                raise Failure(f"{out / above} is a link: {wanted} is not written through it")
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        for n in range(1, 1000):
+            place = wanted if n == 1 else wanted.with_stem(f"{wanted.stem}-{n}")
+            try:
+                with place.open("xb") as file:
+                    file.write(content)
+                return place
+            except FileExistsError:
+                if place.is_file() and not place.is_symlink() and place.read_bytes() == content:
+                    return place
+    except OSError as e:
+        raise Failure(f"{wanted} cannot be written: {e.strerror or e}") from e
+    raise Failure(f"{wanted} and 998 like it exist: choose another directory")
+
+
+def _write(place: Path, content: bytes) -> None:
+    try:
+        flags = os.O_WRONLY | os.O_TRUNC | os.O_CREAT | os.O_NOFOLLOW
+        with os.fdopen(os.open(place, flags, 0o666), "wb") as file:
+            file.write(content)
+    except OSError as e:
+        raise Failure(f"{place} cannot be written: {e.strerror or e}") from e

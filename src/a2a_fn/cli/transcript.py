@@ -1,0 +1,224 @@
+"""What is printed of a task's events: each text once, tools and artifacts as remarks.
+
+Pieces of one message share a messageId; they come in WORKING updates and follow one another on
+the line. A Task, or an update that ends or interrupts the turn, holds whole messages: of those
+only what was not yet printed is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from a2a.types.a2a_pb2 import Message, Role, StreamResponse, Task, TaskState
+from a2a.types.a2a_pb2 import TaskArtifactUpdateEvent as ArtifactUpdate
+from a2a.types.a2a_pb2 import TaskStatusUpdateEvent as StatusUpdate
+from google.protobuf.json_format import MessageToDict
+
+from .screen import Screen, one_line
+from .shelf import Shelf, label
+
+FAILED = frozenset(
+    {
+        TaskState.TASK_STATE_FAILED,
+        TaskState.TASK_STATE_CANCELED,
+        TaskState.TASK_STATE_REJECTED,
+    }
+)
+TERMINAL = FAILED | {TaskState.TASK_STATE_COMPLETED}
+SETTLED = TERMINAL | {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
+
+
+def state_word(state: int) -> str:
+    """`input-required` for TASK_STATE_INPUT_REQUIRED."""
+    try:
+        name = TaskState.Name(state)
+    except ValueError:  # of a later version
+        return f"state {state}"
+    return name.removeprefix("TASK_STATE_").lower().replace("_", "-")
+
+
+class Transcript:
+    """One turn as the user sees it. `message_id` is the message that this command sends, if any;
+    `continues` says that it goes to a task which has history already."""
+
+    def __init__(
+        self, screen: Screen, shelf: Shelf, *, message_id: str = "", continues: bool = False
+    ) -> None:
+        self.task_id = ""
+        self.context_id = ""
+        self.state: int = TaskState.TASK_STATE_UNSPECIFIED
+        self.replied = False  # the agent answered with a message and no task
+        self.settled = False  # the turn has ended: nothing more is to come
+        self._screen = screen
+        self._shelf = shelf
+        self._message_id = message_id
+        self._continues = continues
+        self._printed: dict[str, str] = {}  # messageId -> text
+        self._current = ""
+        self._restarted = False
+        self._tools: dict[str, str] = {}  # toolUseId -> name
+
+    @property
+    def failed(self) -> bool:
+        """Whether the task ended badly."""
+        return self.state in FAILED
+
+    def take(self, response: StreamResponse, *, opening: bool = False) -> None:
+        """Show one event. `opening`: it is the first of a new turn's stream, and may still show
+        the task as it was before the message."""
+        match response.WhichOneof("payload"):
+            case "message":
+                self.context_id = response.message.context_id or self.context_id
+                self._whole(response.message)
+                self.replied = self.settled = True
+            case "task":
+                self.take_task(response.task, opening=opening)
+            case "status_update":
+                self._take_status(response.status_update)
+            case "artifact_update":
+                self._take_artifact(response.artifact_update)
+
+    def take_task(self, task: Task, *, opening: bool = False) -> None:
+        """Show what a Task says beyond what was shown before."""
+        self.task_id, self.context_id = task.id, task.context_id
+        self.state = task.status.state
+        messages, here = self._of_this_turn(task)
+        before = opening and self._continues and not here
+        for message in messages:
+            if before:
+                self._printed[_key(message)] = _text(message)
+            else:
+                self._whole(message)
+        for artifact in task.artifacts:
+            if opening and self._continues:
+                self._shelf.known(artifact)
+            elif self._shelf.replace(artifact):
+                self._screen.note(f"artifact {label(artifact)}")
+        self.settled = self.state in (TERMINAL if opening else SETTLED)
+        self.save(ended=self.settled)
+
+    def skim(self, task: Task) -> None:
+        """Take a Task for its state only: the events that made it so are still to come."""
+        self.task_id, self.context_id, self.state = task.id, task.context_id, task.status.state
+
+    def end(self) -> None:
+        """The stream ended by itself."""
+        self.settled = self.settled or self.state in SETTLED
+        if self.settled:
+            self.save(ended=True)
+
+    def save(self, *, ended: bool) -> None:
+        """Save the artifacts that are whole, and name their files."""
+        for place in self._shelf.save(ended=ended):
+            self._screen.note(f"saved {place}", style="green")
+
+    def _of_this_turn(self, task: Task) -> tuple[list[Message], bool]:
+        """The agent's messages since the last user message, and whether ours is among them."""
+        messages = list(task.history)
+        if task.status.HasField("message"):
+            messages.append(task.status.message)
+        start, here = 0, False
+        for n, message in enumerate(messages):
+            if message.role == Role.ROLE_USER:
+                start = n + 1
+                here = here or message.message_id == self._message_id
+        return messages[start:], here
+
+    def _take_status(self, update: StatusUpdate) -> None:
+        self.task_id = update.task_id or self.task_id
+        self.context_id = update.context_id or self.context_id
+        if update.status.state != TaskState.TASK_STATE_UNSPECIFIED:
+            self.state = update.status.state
+        if update.HasField("metadata"):
+            self._take_metadata(MessageToDict(update.metadata).get("iac_code"))
+        if update.status.HasField("message") and update.status.message.role != Role.ROLE_USER:
+            if self.state in SETTLED:
+                self._whole(update.status.message)
+            else:
+                self._piece(update.status.message)
+        self.settled = self.state in SETTLED
+        if self.settled:
+            self.save(ended=True)
+
+    def _take_artifact(self, update: ArtifactUpdate) -> None:
+        if self._shelf.update(update):
+            artifact = self._shelf.entries[update.artifact.artifact_id].artifact
+            self._screen.note(f"artifact {label(artifact)}")
+        self.save(ended=False)
+
+    def _take_metadata(self, ours: Any) -> None:
+        if not isinstance(ours, dict):
+            return
+        turn, tool = ours.get("turn"), ours.get("tool")
+        if isinstance(turn, dict) and turn.get("restarted") is True:
+            self._screen.end_line()
+            self._screen.note(
+                "the turn was restarted after a crash: it goes on from its last checkpoint",
+                style="yellow",
+            )
+            self._printed.pop(self._current, None)
+            self._current, self._restarted = "", True
+        if isinstance(tool, dict):
+            self._screen.note(self._tool_line(tool), style="cyan")
+
+    def _tool_line(self, tool: dict[str, Any]) -> str:
+        use = str(tool.get("toolUseId", ""))
+        name = str(tool.get("name") or self._tools.get(use) or use or "tool")
+        self._tools[use] = name
+        line = f"tool {one_line(name, 60)}: {one_line(str(tool.get('status', '')), 40)}"
+        detail = tool.get("result", tool.get("input"))
+        if detail not in (None, "", {}, []):
+            text = detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
+            line += f" - {one_line(text, 120)}"
+        return line
+
+    def _piece(self, message: Message) -> None:
+        key, text = _key(message), _text(message)
+        if not text:
+            return
+        if key != self._current:
+            self._screen.end_line()
+            self._current = key
+        self._printed[key] = self._printed.get(key, "") + text
+        self._screen.say(text)
+
+    def _whole(self, message: Message) -> None:
+        key, text = _key(message), _text(message)
+        known = self._printed.get(key)
+        if known is None:
+            # An agent may stream under one id and say the whole again under another.
+            said = list(self._printed.values())
+            if not text or text in said or text == "".join(said):
+                return
+        elif text.startswith(known):
+            text = text[len(known) :]
+            if not text:
+                return
+        elif known.endswith(text) or (self._restarted and text.endswith(known)):
+            return  # a restarted turn says again what was printed before, in part or in full
+        if key != self._current:
+            self._screen.end_line()
+            self._current = key
+        self._printed[key] = _text(message)
+        self._screen.say(text)
+
+
+def _key(message: Message) -> str:
+    return message.message_id or _text(message)
+
+
+def _text(message: Message) -> str:
+    pieces = []
+    for part in message.parts:
+        match part.WhichOneof("content"):
+            case "text":
+                pieces.append(part.text)
+            case "data":
+                pieces.append(json.dumps(MessageToDict(part.data), ensure_ascii=False, indent=2))
+            case "url":
+                pieces.append(part.url)
+            case "raw":
+                name = part.filename or part.media_type or "data"
+                pieces.append(f"[{name}, {len(part.raw)} bytes]")
+    return "".join(pieces)

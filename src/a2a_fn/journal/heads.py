@@ -1,0 +1,120 @@
+"""The views of a journal: context head, task heads, index rows; their bytes and their order.
+
+A view is put with ``Older(slot)``, so that who rolls it forward twice, or late, changes nothing.
+The order in one write is the law (rule 25): new index rows, heads, replaced index rows, and the
+context head last, which says that every view up to its slot is done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from a2a.types.a2a_pb2 import Task
+
+from ..ports import OLDER, Change, Delete, Put
+from . import index
+from .cells import Cells
+from .fold import Active, Context, Head
+from .slots import Slot
+
+CONTEXT = "CTX"
+TASKS = "T#"
+SLOTS = "J#"
+STATES = "S#"  # checkpoints
+
+
+def partition(part: str) -> str:
+    """The partition of the rows of a context."""
+    return f"C#{part}"
+
+
+def slot_key(n: int) -> str:
+    """The key of slot ``n``."""
+    return f"{SLOTS}{n:012d}"
+
+
+def encode_context(context: Context) -> bytes:
+    """The bytes of a context head: JSON."""
+    return json.dumps(asdict(context), separators=(",", ":")).encode()
+
+
+def decode_context(data: bytes) -> Context:
+    """The context head of these bytes."""
+    fields = json.loads(data)
+    if fields["active"]:
+        fields["active"] = Active(**fields["active"])
+    return Context(**fields)
+
+
+def encode_head(head: Head) -> bytes:
+    """The bytes of a task head: a line of JSON, then the Task, then the Task at the checkpoint."""
+    task = head.task.SerializeToString()
+    safe = head.safe[0].SerializeToString() if head.safe else b""
+    line = {
+        "g": head.generation,
+        "n": head.slot,
+        "st": head.status_time,
+        "c": head.created,
+        "a": head.accepted,
+        "str": head.streaming,
+        "l": head.listed,
+        "size": len(task),
+        "safe": head.safe and head.safe[1],
+    }
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n" + task + safe
+
+
+def decode_head(data: bytes) -> Head:
+    """The task head of these bytes."""
+    first, _, rest = data.partition(b"\n")
+    line = json.loads(first)
+    size = line["size"]
+    return Head(
+        task=Task.FromString(rest[:size]),
+        generation=line["g"],
+        slot=line["n"],
+        status_time=line["st"],
+        created=line["c"],
+        accepted=tuple((digest, time) for digest, time in line["a"]),
+        streaming=line["str"],
+        listed=line["l"],
+        safe=None if line["safe"] is None else (Task.FromString(rest[size:]), line["safe"]),
+    )
+
+
+async def views(
+    part: str,
+    owner_key: str,
+    context: Context,
+    heads: Mapping[str, Head],
+    tail: Sequence[Slot],
+    cells: Cells,
+) -> list[Change]:
+    """The changes that bring every view up to ``context.n``; ``tail``: the slots not yet in them."""
+    fresh: list[Change] = []
+    kept: list[Change] = []
+    stale: dict[tuple[str, str], Change] = {}
+    for task in dict.fromkeys(slot.task for slot in tail if slot.task):
+        head = heads[task]
+        kept.append(
+            Put(
+                partition(part),
+                TASKS + task,
+                await cells.pack(encode_head(head)),
+                OLDER,
+                order=head.slot,
+            )
+        )
+        slots = [slot for slot in tail if slot.task == task]
+        if head.listed and any(slot.state for slot in slots):
+            fresh += index.entries(owner_key, part, head)
+        for slot in slots:
+            if slot.replaced:
+                for row in index.keys(owner_key, task, *slot.replaced):
+                    stale[row] = Delete(*row)
+    written = {(put.partition, put.key) for put in fresh if isinstance(put, Put)}
+    old = [delete for row, delete in stale.items() if row not in written]
+    last = Put(partition(part), CONTEXT, encode_context(context), OLDER, order=context.n)
+    return [*fresh, *kept, *old, last]

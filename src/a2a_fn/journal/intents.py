@@ -1,0 +1,191 @@
+"""What clients ask of a journal: submit a message, cancel a task.
+
+Each decides on the folded tail, writes one slot, and starts again from the beginning when another
+took that slot. Before the slot nothing happened; after it, everything else can be rolled forward.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from a2a.types.a2a_pb2 import Message, TaskState
+
+from ..errors import A2aFnError, NotFound
+from ..ports import Delete
+from .alarms import Alarm
+from .fold import DEDUPE_WINDOW, TERMINAL, Head
+from .ids import digest, partition_of
+from .journal import Journal, View, cancel_signal
+from .slots import Kind
+
+log = logging.getLogger("a2a_fn.journal")
+
+
+class Busy(A2aFnError):
+    """Another turn is open in the context."""
+
+    def __init__(self) -> None:
+        super().__init__("Task is already working.")
+
+
+class Ended(A2aFnError):
+    """The task is in a terminal state; nothing starts it again."""
+
+    def __init__(self, task: str, state: int) -> None:
+        name = TaskState.Name(state)  # type: ignore[arg-type]
+        super().__init__(f"Task {task} is in terminal state: {name}")
+        self.task = task
+        self.state = state
+
+
+class WrongContext(A2aFnError):
+    """The message names a task and a context that do not belong together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A message that is in the journal, and the context as it was right after."""
+
+    task: str
+    view: View
+    again: bool  # it was there already: a retry
+
+    @property
+    def head(self) -> Head:
+        """The task."""
+        return self.view.tasks[self.task]
+
+
+async def find(journal: Journal, owner: str, task: str) -> View:
+    """The context of a task of this owner, freshly loaded; NotFound for anything else."""
+    part = partition_of(task)
+    if part is None:
+        raise NotFound(task)
+    view = await journal.load(part, task)
+    if task not in view.tasks or view.context.owner != owner:
+        raise NotFound(task)
+    return view
+
+
+async def submit(
+    journal: Journal, owner: str, message: Message, *, detached: bool = False
+) -> Accepted:
+    """Open a turn on ``message``; the same message again within ten minutes finds its first turn.
+
+    Raises NotFound (unknown taskId), WrongContext, Ended, Busy, Unavailable. The caller sends the
+    wake-up; if it does not, the alarm will.
+    """
+    fingerprint = digest(message)
+    k = 0
+    while True:
+        part, task, context_id = _place(journal, owner, message, fingerprint, k)
+        accepted = await _submit_at(
+            journal, owner, message, fingerprint, part, task, context_id, detached
+        )
+        if accepted:
+            return accepted
+        k += 1  # that task is of the same message, but from before the window
+
+
+def _place(
+    journal: Journal, owner: str, message: Message, fingerprint: str, k: int
+) -> tuple[str, str, str]:
+    if message.task_id:
+        part = partition_of(message.task_id)
+        if part is None:
+            raise NotFound(message.task_id)
+        return part, message.task_id, ""
+    context_id = message.context_id or journal.ids.context_id(owner, fingerprint, k)
+    part = journal.ids.partition(owner, context_id)
+    return part, journal.ids.task_id(part, owner, fingerprint, k), context_id
+
+
+async def _submit_at(
+    journal: Journal,
+    owner: str,
+    message: Message,
+    fingerprint: str,
+    part: str,
+    task: str,
+    context_id: str,
+    detached: bool,
+) -> Accepted | None:
+    """One place tried until it is decided; None: it holds the same message from long ago."""
+    while True:
+        view = await journal.load(part, task)
+        head = view.tasks.get(task)
+        now = journal.clock.now()
+        if message.task_id:
+            if head is None or view.context.owner != owner:
+                raise NotFound(task)
+            if message.context_id and message.context_id != view.context.context_id:
+                raise WrongContext(
+                    f"contextId {message.context_id!r} is not the context of task {task}"
+                )
+        if head and any(
+            known == fingerprint and now < time + DEDUPE_WINDOW for known, time in head.accepted
+        ):
+            await journal.settle(view)  # its first writer may have died before it did
+            return Accepted(task, view, again=True)
+        if head and not message.task_id:
+            return None
+        if head and head.state in TERMINAL:
+            raise Ended(task, head.state)
+        if view.context.active:
+            raise Busy
+        new = view.context.owner is None
+        context_id = context_id or view.context.context_id
+        stored = Message()
+        stored.CopyFrom(message)
+        stored.task_id, stored.context_id = task, context_id
+        alarm = journal.alarm(view, now + journal.lease)
+        slot = journal.compose(
+            view,
+            Kind.SUBMITTED,
+            task,
+            state=TaskState.TASK_STATE_SUBMITTED,
+            opening=head is None,
+            message=stored,
+            digest=fingerprint,
+            alarm=alarm.key,
+            detached=detached,
+            owner=owner if new else None,
+            context_id=context_id if new else None,
+        )
+        if await journal.append(view, slot, before=[alarm.put()], settle=True):
+            log.info("submitted", extra=_about(journal, view, task))
+            return Accepted(task, view, again=False)
+        await journal.sure([Delete(alarm.partition, alarm.key)])
+
+
+async def cancel(journal: Journal, owner: str, task: str) -> View:
+    """End a task: CANCELED is in the journal when this returns, and its worker's next write
+    collides with it. Raises NotFound, Ended (also when it was canceled before), Unavailable."""
+    while True:
+        view = await find(journal, owner, task)
+        head = view.tasks[task]
+        if head.state in TERMINAL:
+            raise Ended(task, head.state)
+        active = view.context.active
+        own = active is not None and active.task == task
+        alarm: Alarm | None = None
+        if not own:  # the open turn's alarm covers its task; an idle task needs one of its own
+            alarm = journal.alarm(view, journal.clock.now() + journal.lease)
+        slot = journal.compose(
+            view, Kind.CANCELED, task, state=TaskState.TASK_STATE_CANCELED
+        )
+        turn_alarm = journal.turn_alarm(view) if own else None
+        before = [alarm.put()] if alarm else []
+        done = await journal.append(view, slot, before=before, settle=True, done=turn_alarm)
+        if alarm:
+            await journal.sure([Delete(alarm.partition, alarm.key)])
+        if done:
+            journal.signals.notify(cancel_signal(view.part))
+            log.info("canceled", extra=_about(journal, view, task))
+            return view
+
+
+def _about(journal: Journal, view: View, task: str) -> dict[str, object]:
+    owner = journal.ids.owner(view.context.owner or "")
+    return {"a2a": {"owner": owner, "context": view.part, "task": task, "slot": view.context.n}}

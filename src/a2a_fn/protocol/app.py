@@ -1,0 +1,96 @@
+"""The HTTP application: routes, and nothing else.
+
+It is a Starlette application so that hosts can add to it, but the routes are bare ASGI: on a
+function, the time between a request and its handler is part of every bill.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Lifespan, Receive, Scope, Send
+
+from a2a_fn.profile import Profile
+from a2a_fn.protocol import card
+from a2a_fn.protocol.bodies import send_json
+from a2a_fn.protocol.callers import Caller, Handler, anonymous
+from a2a_fn.protocol.jsonrpc import JsonRpc
+
+MAX_KEEP_ALIVE = 5.0
+"""Seconds of silence after which a default a2a-sdk client gives up."""
+
+
+def build_app(
+    handler: Handler,
+    *,
+    profile: Profile,
+    public_url: str | None = None,
+    streaming: bool = True,
+    body_limit: int = 10 * 1024 * 1024,
+    keep_alive: float = 4.0,
+    authenticate: Callable[[Request], Caller] | None = None,
+    lifespan: Lifespan[Starlette] | None = None,
+) -> Starlette:
+    """The application that serves ``handler``.
+
+    ``public_url`` is the root that clients see (default: the host that they ask). ``body_limit``
+    is in bytes, ``keep_alive`` in seconds. ``authenticate`` gives the caller of a request or
+    raises ``HTTPException``; without it everyone is the same anonymous owner. With ``streaming``
+    off, the two streaming methods are refused and the card says so.
+    Raises ``ValueError`` for a ``keep_alive`` that would lose clients.
+    """
+    if not 0 < keep_alive < MAX_KEEP_ALIVE:
+        raise ValueError(f"keep_alive must be between 0 and {MAX_KEEP_ALIVE} seconds")
+    rpc = JsonRpc(
+        handler,
+        authenticate=authenticate or anonymous,
+        streaming=streaming,
+        body_limit=body_limit,
+        keep_alive=keep_alive,
+    )
+    card_route = card.CardRoute(
+        profile, public_url=public_url, streaming=streaming, modified=time.time()
+    )
+    app = Starlette(
+        routes=[
+            Route("/", rpc),
+            Route(card.PATH, card_route),
+            Route("/health", Health()),
+        ],
+        exception_handlers={HTTPException: _http_error},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False  # a redirect would name a host that the client chose
+    return app
+
+
+class Health:
+    """``{"status":"healthy"}`` for whoever asks, and nothing more: it is open to all."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            raise HTTPException(405, headers={"Allow": "GET, HEAD"})
+        await send_json(
+            send,
+            b'{"status":"healthy"}',
+            headers={"Cache-Control": "no-store"},
+            head=scope["method"] == "HEAD",
+        )
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    """Errors in HTTP's own terms (no such path, no credentials), as JSON."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    return Response(
+        json.dumps({"error": error.detail}, separators=(",", ":")),
+        status_code=error.status_code,
+        headers=error.headers,
+        media_type="application/json",
+    )

@@ -1,0 +1,113 @@
+"""Who calls, what answers: the port between the HTTP bindings and the A2A operations.
+
+A binding (``jsonrpc.py``) turns bytes into a request and a ``Caller``, calls a ``Handler``, and
+turns what comes back into bytes. A handler knows neither HTTP nor JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from a2a.types.a2a_pb2 import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    ListTasksRequest,
+    ListTasksResponse,
+    SendMessageRequest,
+    SendMessageResponse,
+    StreamResponse,
+    SubscribeToTaskRequest,
+    Task,
+)
+from starlette.requests import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sent the request, and until when the answer is of use to them.
+
+    ``owner`` is "" for an anonymous caller. ``deadline`` is a time of the running event loop, in
+    seconds: after it the platform stops waiting, so the answer must be out before.
+    """
+
+    owner: str = ""
+    request_id: str = ""
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One event of a stream; ``generation`` is its number in the task, 0 if it has none
+    (a Message is an answer without a task, and cannot be resumed)."""
+
+    response: StreamResponse
+    generation: int = 0
+
+
+class Handler(Protocol):
+    """The A2A operations.
+
+    Each may raise an a2a-sdk error, which reaches the client as it is, or one of
+    ``a2a_fn.errors``; anything else is a bug, and the client learns only a reference id.
+    """
+
+    async def send_message(
+        self, request: SendMessageRequest, caller: Caller
+    ) -> SendMessageResponse:
+        """Hand over a message; answers when the task rests, or at once if asked to."""
+        ...
+
+    def stream_message(self, request: SendMessageRequest, caller: Caller) -> AsyncIterator[Frame]:
+        """Hand over a message and follow its task. An async generator: it is closed with
+        ``aclose()`` when the client goes away, which ends the stream and not the task."""
+        ...
+
+    async def get_task(self, request: GetTaskRequest, caller: Caller) -> Task:
+        """The task as it now stands."""
+        ...
+
+    async def list_tasks(self, request: ListTasksRequest, caller: Caller) -> ListTasksResponse:
+        """One page of the caller's tasks."""
+        ...
+
+    async def cancel_task(self, request: CancelTaskRequest, caller: Caller) -> Task:
+        """End a task that still runs or waits."""
+        ...
+
+    def subscribe(
+        self,
+        request: SubscribeToTaskRequest,
+        caller: Caller,
+        last_event_id: int | None = None,
+    ) -> AsyncIterator[Frame]:
+        """Follow a task, from the event after ``last_event_id`` on if there is one given. An
+        async generator, as ``stream_message``."""
+        ...
+
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:=/+-]{1,128}")
+
+
+def anonymous(request: Request) -> Caller:
+    """The caller of a server without credentials: no owner, a request id, a deadline if known.
+
+    The id is the client's ``X-Request-Id`` if it is plain, else the platform's, else a new one.
+    """
+    lambda_context = request.scope.get("aws.context")
+    given = request.headers.get("x-request-id", "")
+    if not _REQUEST_ID.fullmatch(given):
+        given = getattr(lambda_context, "aws_request_id", "") or secrets.token_hex(8)
+    return Caller(request_id=given, deadline=_deadline(lambda_context))
+
+
+def _deadline(lambda_context: object) -> float | None:
+    """When Lambda ends this invocation, by the clock of the running loop."""
+    remaining = getattr(lambda_context, "get_remaining_time_in_millis", None)
+    if remaining is None:
+        return None
+    return asyncio.get_running_loop().time() + float(remaining()) / 1000

@@ -1,0 +1,244 @@
+"""Run one turn: claim it, let the agent work, and write how it ended.
+
+The agent and the writer run side by side. The turn ends when the agent is done, when the journal
+says that it is another's, or when the host's time is up: then the agent is asked to save and yield.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from a2a.types.a2a_pb2 import Message, Role, TaskState, TaskStatusUpdateEvent
+from a2a.utils.errors import A2AError
+
+from ..errors import TurnLost, Unavailable
+from ..journal import heads
+from ..journal.fold import Active
+from ..journal.journal import Journal, View
+from ..journal.slots import Failure, Kind
+from .turn import Turn, Yielded
+
+log = logging.getLogger("a2a_fn.turns")
+
+AgentRun = Callable[[Turn], Awaitable[None]]
+Wake = Callable[[str], Awaitable[None]]
+
+
+class Outcome(StrEnum):
+    """How a wake-up ended."""
+
+    NOTHING = "nothing"  # no turn is open
+    LIVE = "live"  # a worker has it
+    RACED = "raced"  # another got there first
+    ABANDONED = "abandoned"
+    FINISHED = "finished"
+    YIELDED = "yielded"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``attempts``: claims without a new checkpoint before the task is FAILED; ``claims``: in all,
+    so that a turn that only ever yields ends too; ``margin`` and ``grace``: seconds before the
+    invocation's end at which the turn is asked to yield, and how long it then has."""
+
+    attempts: int = 3
+    claims: int = 1000
+    margin: float = 10.0
+    grace: float = 5.0
+
+
+def forever() -> float:
+    """The time left of a host that lives on."""
+    return math.inf
+
+
+async def run_turn(
+    journal: Journal,
+    part: str,
+    agent: AgentRun,
+    wake: Wake,
+    *,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    remaining: Callable[[], float] = forever,
+    stop: asyncio.Event | None = None,
+) -> Outcome:
+    """Look at a context and run its open turn, if it is there to be taken.
+
+    Raises Unavailable when the store stays silent; the lease then brings the turn to another.
+    """
+    view = await journal.load(part)
+    active = view.context.active
+    if active is None:
+        return Outcome.NOTHING
+    if journal.clock.now() < journal.claim_ends(view):
+        return Outcome.LIVE
+    if active.attempts >= limits.attempts or active.claims >= limits.claims:
+        return await _abandon(journal, view, active)
+    if not await _claim(journal, view, active):
+        return Outcome.RACED
+    checkpoint = await _checkpoint(journal, view)
+    turn = Turn(journal, view, _message(view, active.task), checkpoint, remaining)
+    outcome = await _work(turn, agent, limits, remaining, stop or asyncio.Event())
+    log.info(str(outcome), extra=_about(journal, view, active.task))
+    if outcome is Outcome.YIELDED:
+        await wake(part)
+    return outcome
+
+
+async def _abandon(journal: Journal, view: View, active: Active) -> Outcome:
+    status = TaskStatusUpdateEvent()
+    message = status.status.message
+    message.message_id, message.role = journal.nonce(), Role.ROLE_AGENT
+    message.parts.add().text = (
+        f"The task was given up after {active.claims} attempts; its worker stopped each time."
+    )
+    slot = journal.compose(
+        view, Kind.ABANDONED, active.task, state=TaskState.TASK_STATE_FAILED, status=status
+    )
+    if not await journal.append(view, slot, settle=True, done=journal.turn_alarm(view)):
+        return Outcome.RACED
+    log.warning("abandoned", extra=_about(journal, view, active.task))
+    return Outcome.ABANDONED
+
+
+async def _claim(journal: Journal, view: View, active: Active) -> bool:
+    head = view.tasks[active.task]
+    restarted = active.claimed or head.safe is not None
+    status = TaskStatusUpdateEvent()
+    if restarted:
+        turn = {"attempt": active.attempts + 1, "restarted": True}
+        status.metadata.update({"iac_code": {"turn": turn}})
+    working = TaskState.TASK_STATE_WORKING
+    slot = journal.compose(
+        view,
+        Kind.CLAIMED,
+        active.task,
+        state=working if restarted or head.state != working else 0,
+        status=status,
+        epoch=view.context.epoch + 1,
+    )
+    if not await journal.append(view, slot, settle=True):
+        return False
+    word = "taken over" if active.claimed else "claimed"
+    log.info(word, extra=_about(journal, view, active.task))
+    return True
+
+
+async def _checkpoint(journal: Journal, view: View) -> bytes | None:
+    active = view.context.active
+    if active is None or not active.checkpoint:
+        return None
+    row = await journal.rows.get(heads.partition(view.part), active.checkpoint)
+    return await journal.cells.unpack(row.value) if row else None
+
+
+def _message(view: View, task: str) -> Message:
+    history = view.tasks[task].task.history
+    return next(m for m in reversed(history) if m.role == Role.ROLE_USER)
+
+
+async def _work(
+    turn: Turn,
+    agent: AgentRun,
+    limits: Limits,
+    remaining: Callable[[], float],
+    stop: asyncio.Event,
+) -> Outcome:
+    async def run() -> None:
+        await agent(turn)
+
+    work = asyncio.create_task(run())
+    others = [
+        asyncio.create_task(turn.keep()),
+        asyncio.create_task(turn.canceled()),
+        asyncio.create_task(stop.wait()),
+    ]
+    keeper, canceled, stopping = others
+    try:
+        left = remaining() - limits.margin
+        await asyncio.wait(
+            [work, *others],
+            timeout=None if left == math.inf else max(0.0, left),
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if not work.done() and not keeper.done() and not canceled.done():
+            turn.stop()
+            await asyncio.wait(
+                [work, keeper, canceled],
+                timeout=limits.grace,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+        if not work.done():
+            work.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await work
+            if keeper.done() or canceled.done():
+                return _why(keeper)
+            await turn.let_go()
+            return Outcome.YIELDED
+        return await _ended(turn, work)
+    except TurnLost:
+        return Outcome.LOST
+    finally:
+        for task in (work, *others):
+            task.cancel()
+        await asyncio.gather(work, *others, return_exceptions=True)
+
+
+def _why(keeper: asyncio.Task[None]) -> Outcome:
+    """The writer stopped first: the turn is another's, or the store is silent."""
+    error = keeper.exception() if keeper.done() and not keeper.cancelled() else None
+    if error is not None and not isinstance(error, TurnLost):
+        raise error
+    return Outcome.LOST
+
+
+async def _ended(turn: Turn, work: asyncio.Task[None]) -> Outcome:
+    """The agent is done: write how."""
+    try:
+        await work
+        await turn.end(TaskState.TASK_STATE_COMPLETED, TaskStatusUpdateEvent())
+    except Yielded:
+        await turn.let_go()
+        return Outcome.YIELDED
+    except (TurnLost, Unavailable):
+        raise
+    except A2AError as error:
+        failure = Failure(type(error).__name__, error.message) if turn.silent else None
+        await turn.end(
+            TaskState.TASK_STATE_FAILED, _said(turn, error.message), failure=failure
+        )
+    except Exception:
+        reference = uuid.uuid4().hex[:12]
+        log.exception("agent failed", extra={"a2a": {"task": turn.task.id, "ref": reference}})
+        text = f"The agent failed unexpectedly (reference {reference})."
+        await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, text))
+    return Outcome.FINISHED
+
+
+def _said(turn: Turn, text: str) -> TaskStatusUpdateEvent:
+    status = TaskStatusUpdateEvent()
+    message = status.status.message
+    message.message_id, message.role = uuid.uuid4().hex, Role.ROLE_AGENT
+    message.parts.add().text = text
+    return status
+
+
+def _about(journal: Journal, view: View, task: str) -> dict[str, object]:
+    return {
+        "a2a": {
+            "owner": journal.ids.owner(view.context.owner or ""),
+            "context": view.part,
+            "task": task,
+            "epoch": view.context.epoch,
+            "slot": view.context.n,
+        }
+    }

@@ -1,0 +1,68 @@
+"""The sweep: look at each context whose alarm is due, roll it forward, wake what a crash left.
+
+Nothing depends on wake-ups but latency; everything depends on this.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from ..journal import alarms
+from ..journal.alarms import ROUND, Alarm
+from ..journal.journal import Journal
+from ..journal.slots import Kind
+from ..ports import Delete
+
+log = logging.getLogger("a2a_fn.turns")
+
+PAGE = 100
+
+
+async def sweep(
+    journal: Journal,
+    shard: int,
+    wake: Callable[[str], Awaitable[None]],
+    *,
+    enough: Callable[[], bool] = lambda: False,
+) -> int:
+    """Ring every alarm of a shard that is due; returns how many. ``enough``: stop early."""
+    rung, after = 0, None
+    while not enough():
+        rows = await journal.rows.scan(f"D#{shard}", after=after, limit=PAGE)
+        for row in rows:
+            alarm = alarms.parse(shard, row.key, row.value)
+            if alarm.due > journal.clock.now() or enough():
+                return rung
+            await ring(journal, alarm, wake)
+            rung += 1
+        if len(rows) < PAGE:
+            return rung
+        after = rows[-1].key
+    return rung
+
+
+async def ring(journal: Journal, alarm: Alarm, wake: Callable[[str], Awaitable[None]]) -> None:
+    """Settle the alarm's context; then remove the alarm, or move it if work is left (30 to 32)."""
+    view = await journal.load(alarm.part)
+    while view.context.active is None and view.context.n < alarm.slot:
+        # a frozen writer may still aim at this slot: fill it, so that it must begin again
+        void = journal.compose(view, Kind.VOID, "")
+        if not await journal.append(view, void):
+            await journal.catch_up(view)
+    if view.tail:
+        log.info("settled", extra={"a2a": {"context": view.part, "slots": len(view.tail)}})
+    await journal.settle(view)
+    if view.context.active is None:
+        await journal.sure([Delete(alarm.partition, alarm.key)])
+        return
+    now = journal.clock.now()
+    due = (max(alarm.due, now) // ROUND + 1) * ROUND
+    ends = journal.claim_ends(view)
+    if now < ends:
+        due = max(due, ends)
+    else:
+        log.info("woken", extra={"a2a": {"context": view.part}})
+        await wake(view.part)
+    moved = Alarm(alarm.shard, due, alarm.part, alarm.nonce, alarm.slot)
+    await journal.sure([moved.put(), Delete(alarm.partition, alarm.key)])

@@ -201,7 +201,7 @@ class TestBrokenWrites:
         assert await rows.scan("p") == []
 
     async def test_the_same_row_twice_in_a_write_is_a_mistake(self, rows):
-        with pytest.raises(ValueError, match="twice|once"):
+        with pytest.raises(ValueError, match="same row"):
             await rows.write([Put("p", "k", b"1"), Delete("p", "k")])
         assert await rows.scan("p") == []
         await rows.write([Put("p", "k", b"1"), Put("q", "k", b"2")])

@@ -10,6 +10,7 @@ import ipaddress
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -40,11 +41,15 @@ _M = TypeVar("_M", bound=Message)
 
 
 class Lost(Failure):
-    """The connection broke, or the server cannot answer now; asking again may help."""
+    """The connection broke, or the server cannot answer now; asking again may help.
 
-    def __init__(self, message: str, after: float | None = None) -> None:
+    `sent` says that the server may have acted on the request; `after` is its Retry-After in s.
+    """
+
+    def __init__(self, message: str, *, sent: bool = False, after: float = 0.0) -> None:
         super().__init__(message, Exit.UNREACHABLE)
-        self.after = after  # s, from the server's Retry-After
+        self.sent = sent
+        self.after = after
 
 
 class Refused(Failure):
@@ -71,13 +76,17 @@ class Client:
     """One agent, found by its URL. `timeout` is the time in seconds for the whole command."""
 
     def __init__(self, url: str, timeout: float | None = None) -> None:
-        parts = urlsplit(url if "//" in url else f"http://{url}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Failure(f"{url} is not an http(s) URL, such as http://127.0.0.1:8080")
+        try:
+            parts = urlsplit(url if "//" in url else f"http://{url}")
+            good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # of the address in brackets, or the port
+            good = False
+        if not good:
+            raise Failure(f"{url!r} is not an http(s) URL, such as http://127.0.0.1:8080")
         self.url = parts.geturl()
         self.deadline = None if timeout is None else time.monotonic() + timeout
         # A proxy from the environment has nothing to do with an agent on this machine.
-        self._http = httpx.Client(trust_env=not _is_loopback(parts.hostname))
+        self._http = httpx.Client(trust_env=not _is_loopback(parts.hostname or ""))
         self._card: AgentCard | None = None
         self._calls = 0
 
@@ -183,7 +192,7 @@ class Client:
             headers["Last-Event-ID"] = after
         timeout = httpx.Timeout(self.remaining(SILENCE))
         with (
-            _reaching(url),
+            _reaching(url, sends=True),
             self._http.stream(
                 "POST", url, content=body, headers=headers, timeout=timeout
             ) as response,
@@ -195,7 +204,8 @@ class Client:
                 return
             _check_status(response)
             for frame in read_frames(self._timed(response.iter_bytes())):
-                yield Item(_answer(_loads(frame.data), StreamResponse()), frame.id)
+                if frame.data:
+                    yield Item(_answer(_loads(frame.data), StreamResponse()), frame.id)
 
     def _timed(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
@@ -215,33 +225,26 @@ class Client:
             raise Failure(f"the message is {size:.1f} MiB, more than the 10 MiB that servers take")
         return url, body
 
-    def _send(
-        self, method: str, url: str, silence: float = SILENCE, **more: Any
-    ) -> httpx.Response:
-        with _reaching(url):
+    def _send(self, method: str, url: str, silence: float = SILENCE, **more: Any) -> httpx.Response:
+        with _reaching(url, sends=method == "POST"):
             timeout = httpx.Timeout(self.remaining(silence), connect=self.remaining(10.0))
             return self._http.request(method, url, timeout=timeout, **more)
 
 
-class _reaching:  # noqa: N801 - reads as a verb in `with`
-    """Translate what httpx raises into Lost."""
-
-    def __init__(self, url: str) -> None:
-        self.host = urlsplit(url).netloc
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-            why = f"cannot connect to {self.host}: is the server running there? ({error})"
-            raise Lost(why) from error
-        if isinstance(error, httpx.TimeoutException):
-            raise Lost(f"{self.host} did not answer in time") from error
-        if isinstance(error, httpx.HTTPError):
-            raise Lost(f"the connection to {self.host} broke: {error}") from error
-        if isinstance(error, httpx.InvalidURL):
-            raise Failure(f"not a usable URL: {error}") from error
+@contextmanager
+def _reaching(url: str, *, sends: bool = False) -> Iterator[None]:
+    """Translate what httpx raises into Lost; `sends`: the request asks for an effect."""
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    try:
+        yield
+    except (httpx.ConnectError, httpx.ConnectTimeout) as e:
+        raise Lost(f"cannot connect to {host}: is the server running there? ({e})") from e
+    except httpx.TimeoutException as e:
+        raise Lost(f"{host} did not answer in time", sent=sends) from e
+    except httpx.HTTPError as e:
+        raise Lost(f"the connection to {host} broke: {e}", sent=sends) from e
+    except (httpx.InvalidURL, UnicodeError) as e:
+        raise Failure(f"{url} is not a usable URL: {e}") from e
 
 
 def _headers() -> dict[str, str]:
@@ -259,16 +262,16 @@ def _check_status(response: httpx.Response) -> None:
     status = response.status_code
     if status < 300:
         return
-    host = response.url.netloc.decode()
+    host = response.url.netloc.decode().rpartition("@")[2]
     if status in (401, 403):
         raise Failure(f"{host} wants other credentials for this (HTTP {status})")
     if status == 413:
         raise Failure(f"the message is larger than {host} takes (HTTP 413)")
     if status == 429 or status >= 500:
         wait = response.headers.get("retry-after", "")
-        after = float(wait) if wait.isascii() and wait.isdigit() else None
-        hint = f"; try again in {wait} s" if after is not None else ""
-        raise Lost(f"{host} cannot answer now (HTTP {status}){hint}", after)
+        after = float(wait) if wait.isascii() and wait.isdigit() else 0.0
+        hint = f"; try again in {wait} s" if after else ""
+        raise Lost(f"{host} cannot answer now (HTTP {status}){hint}", after=after)
     raise Failure(f"{response.url} answered HTTP {status}: is this the URL of an A2A agent?")
 
 

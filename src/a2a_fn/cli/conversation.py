@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from a2a.types.a2a_pb2 import SendMessageRequest, Task
+from a2a.types.a2a_pb2 import SendMessageRequest
 
 from .client import UNSUPPORTED, Client, Item, Lost, Refused
 from .failures import Exit, Failure
@@ -41,6 +41,7 @@ class Conversation:
         self._sleep = sleep
         self._clock = clock
         self._last = ""  # SSE id of the newest event shown
+        self._shown = 0  # events so far
 
     def send_streaming(self, request: SendMessageRequest) -> None:
         """Send a message and show its turn as it happens."""
@@ -60,35 +61,26 @@ class Conversation:
         except Lost as e:
             raise self._unsure(request, e) from e
         self._transcript.take(answer)
-        self._poll()
+        self._poll(self._transcript.task_id)
 
     def watch(self, task: str) -> None:
         """Show a task's events until its turn has ended."""
-        wait, heard, told = 0.0, self._clock(), False
+        patience = _Patience(self)
         while not self._transcript.settled:
-            if wait:
-                self._sleep(self._client.remaining(wait))
-            wait = min(max(_FIRST_WAIT, wait * 2), _LONGEST_WAIT)
-            began, last = self._clock(), self._last
+            began, shown = self._clock(), self._shown
             try:
                 self._show(self._client.subscribe(task, self._last))
+                patience.heard()
             except Refused as e:
                 if e.error != UNSUPPORTED:
                     raise
-                # The task has ended, or the agent does not stream.
-                self._transcript.take_task(self._client.task(task))
-                return self._poll()
+                return self._poll(task)  # the task has ended, or the agent does not stream
             except Lost as e:
-                if self._clock() - heard > GIVE_UP:
-                    raise self._gave_up(task, e) from e
-                if not told:
-                    self._screen.note(f"{e}; trying again", style="yellow")
-                told = True
-                wait = max(wait, min(e.after or 0.0, 60.0))
-            else:
-                heard, told = self._clock(), False
-            if self._last != last or self._clock() - began > 2 * _LONGEST_WAIT:
-                wait, heard, told = _FIRST_WAIT, self._clock(), False
+                patience.lost(e, task)
+            if self._shown > shown + 1 or self._clock() - began > _LONGEST_WAIT:
+                patience.reset()  # a stream that works, and is cut at times, as functions do
+            if not self._transcript.settled:
+                patience.wait()
 
     def _show(self, items: Iterable[Item], *, sending: bool = False) -> None:
         first = True
@@ -98,6 +90,7 @@ class Conversation:
                 self._on_event(item)
                 self._transcript.take(item.response, opening=opening and sending)
                 self._last = item.id or self._last
+                self._shown += 1
             if self._transcript.settled:
                 return
         self._transcript.end()
@@ -112,13 +105,16 @@ class Conversation:
             self._transcript.skim(item.response.task)
         return False
 
-    def _poll(self) -> None:
-        wait = _FIRST_WAIT
+    def _poll(self, task: str) -> None:
+        patience = _Patience(self)
         while not self._transcript.settled:
-            self._sleep(self._client.remaining(wait))
-            wait = min(wait * 1.5, _LONGEST_WAIT)
-            task: Task = self._client.task(self._transcript.task_id)
-            self._transcript.take_task(task)
+            try:
+                self._transcript.take_task(self._client.task(task))
+                patience.heard()
+            except Lost as e:
+                patience.lost(e, task)
+            if not self._transcript.settled:
+                patience.wait()
 
     def _unsure(self, request: SendMessageRequest, lost: Lost) -> Failure:
         if lost.sent:
@@ -127,6 +123,52 @@ class Conversation:
             return Failure(f"{lost}; {hint}", Exit.UNREACHABLE)
         return lost
 
-    def _gave_up(self, task: str, lost: Lost) -> Failure:
+    def pause(self, seconds: float) -> None:
+        """Sleep, but not past the command's deadline."""
+        self._sleep(self._client.remaining(seconds))
+
+    def now(self) -> float:
+        """The clock, in s."""
+        return self._clock()
+
+    def give_up(self, task: str, lost: Lost) -> Failure:
+        """What to tell when the server is gone for too long."""
         hint = f"the task may still run: a2a-fn watch {self._client.url} {task}"
         return Failure(f"{lost}; {hint}", Exit.UNREACHABLE)
+
+    def warn(self, text: str) -> None:
+        """Remark something out of the ordinary."""
+        self._screen.note(text, style="yellow")
+
+
+class _Patience:
+    """How long to wait before the next attempt, and when to stop trying."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._heard = conversation.now()
+        self._told = False
+        self._wait = _FIRST_WAIT
+
+    def heard(self) -> None:
+        """The server answered."""
+        self._heard, self._told = self._conversation.now(), False
+
+    def reset(self) -> None:
+        """Work was done: begin again with a short wait."""
+        self.heard()
+        self._wait = _FIRST_WAIT
+
+    def lost(self, error: Lost, task: str) -> None:
+        """No answer: go on waiting, or give up."""
+        if self._conversation.now() - self._heard > GIVE_UP:
+            raise self._conversation.give_up(task, error) from error
+        if not self._told:
+            self._conversation.warn(f"{error}; trying again")
+        self._told = True
+        self._wait = max(self._wait, min(error.after, 60.0))
+
+    def wait(self) -> None:
+        """Wait, longer at each turn."""
+        self._conversation.pause(self._wait)
+        self._wait = min(self._wait * 2, _LONGEST_WAIT)

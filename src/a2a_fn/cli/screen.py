@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 # C0 without tab and newline, DEL, C1, and the marks that reorder text.
@@ -30,15 +32,18 @@ def one_line(text: str, limit: int = 200) -> str:
 
 
 class Screen:
-    """stdout for the answer, which may come in pieces, and stderr for remarks."""
+    """stdout for the answer, which may come in pieces, and stderr for remarks.
+
+    With `machine` there are no remarks and no text: only what is given to `raw` is written.
+    """
 
     def __init__(
-        self, out: TextIO | None = None, err: TextIO | None = None, *, quiet: bool = False
+        self, out: TextIO | None = None, err: TextIO | None = None, *, machine: bool = False
     ) -> None:
         self._out = out or sys.stdout
         self._err = err or sys.stderr
         self._console = Console(file=self._err, highlight=False, soft_wrap=True)
-        self._quiet = quiet
+        self.machine = machine
         self._mid_line = False
         self._shared = self._out.isatty() or _same_file(self._out, self._err)
 
@@ -50,7 +55,7 @@ class Screen:
     def say(self, text: str) -> None:
         """Write a piece of the answer."""
         text = printable(text)
-        if text:
+        if text and not self.machine:
             self._write(text)
             self._mid_line = not text.endswith("\n")
 
@@ -60,13 +65,22 @@ class Screen:
             self._write("\n")
             self._mid_line = False
 
+    def table(self, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A table for a person; the text in it is not cut."""
+        table = Table(box=None, pad_edge=False)
+        for name in names:
+            table.add_column(name, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(printable(cell)) for cell in row))
+        Console(file=self._out, highlight=False).print(table)
+
     def raw(self, text: str) -> None:
         """Write a line for a machine, as it is."""
         self._write(text.rstrip("\n") + "\n")
 
     def note(self, text: str, style: str = "dim") -> None:
-        """Remark something; nothing when the screen is quiet."""
-        if self._quiet:
+        """Remark something."""
+        if self.machine:
             return
         if self._shared:  # otherwise a file that holds the answer would get a break in it
             self.end_line()

@@ -1,16 +1,9 @@
-"""Artifacts as they come, put together from their chunks, and their files.
-
-Names come from the other side, so they are made safe: a file lands below the chosen directory or
-not at all. A file that was there before is never overwritten: the same content leaves it as it
-is, other content gets the next free name (`vpc-2.yaml`).
-"""
+"""Artifacts as they come, put together from their chunks, and their files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -19,10 +12,9 @@ from a2a.types.a2a_pb2 import Artifact, Part, TaskArtifactUpdateEvent
 from google.protobuf.json_format import MessageToDict
 
 from .failures import Exit, Failure
+from .writing import overwrite, safe_name, write_new
 
 DOWNLOAD_LIMIT = 100 << 20  # bytes of one artifact that is given by URL
-_NAME_LIMIT = 200  # bytes of one path component; file systems allow 255
-_DEPTH_LIMIT = 8
 
 _SUFFIXES = {
     "application/json": ".json",
@@ -94,9 +86,9 @@ class Shelf:
                 content = b"".join(self._content(part) for part in parts)
                 place = entry.files.get(name)
                 if place is None:
-                    place = entry.files[name] = _write_new(self.out, name, content)
+                    place = entry.files[name] = write_new(self.out, name, content)
                 else:  # this run's own file: the artifact has grown, or began again
-                    _write(place, content)
+                    overwrite(place, content)
                 written.append(place)
             entry.saved = True
         return written
@@ -116,7 +108,7 @@ class Shelf:
 def label(artifact: Artifact) -> str:
     """What to call an artifact in a line of text."""
     names = [name for name, _ in _files(artifact)]
-    return ", ".join(names) if names else _safe_name(artifact.name or artifact.artifact_id)
+    return ", ".join(names) if names else safe_name(artifact.name or artifact.artifact_id)
 
 
 def _files(artifact: Artifact) -> list[tuple[str, list[Part]]]:
@@ -126,7 +118,7 @@ def _files(artifact: Artifact) -> list[tuple[str, list[Part]]]:
     name = ""
     for part in artifact.parts:
         if part.filename or not name:
-            name = _safe_name(part.filename or title)
+            name = safe_name(part.filename or title)
             if not PurePosixPath(name).suffix:
                 name += _SUFFIXES.get(part.media_type, _suffix_of(part))
         files.setdefault(name, []).append(part)
@@ -151,44 +143,3 @@ def _bytes(part: Part) -> bytes:
 
 def _suffix_of(part: Part) -> str:
     return {"text": ".txt", "data": ".json"}.get(part.WhichOneof("content") or "", ".bin")
-
-
-def _safe_name(name: str) -> str:
-    """A relative path that stays below where it is put, whatever the name."""
-    steps = []
-    for step in re.split(r"[/\\]+", name):
-        kept = "".join(c for c in step if c.isprintable() and c not in ':*?"<>|').strip(" .")
-        if kept:  # of a long name the end is kept, as it holds the suffix
-            steps.append(kept.encode()[-_NAME_LIMIT:].decode(errors="ignore"))
-    return "/".join(steps[-_DEPTH_LIMIT:]) or "artifact"
-
-
-def _write_new(out: Path, name: str, content: bytes) -> Path:
-    """Write under the first name that is free or already holds this content."""
-    wanted = out / name
-    try:
-        for above in PurePosixPath(name).parents:
-            if str(above) != "." and (out / above).is_symlink():  # it could lead out of `out`
-                raise Failure(f"{out / above} is a link: {wanted} is not written through it")
-        wanted.parent.mkdir(parents=True, exist_ok=True)
-        for n in range(1, 1000):
-            place = wanted if n == 1 else wanted.with_stem(f"{wanted.stem}-{n}")
-            try:
-                with place.open("xb") as file:
-                    file.write(content)
-                return place
-            except FileExistsError:
-                if place.is_file() and not place.is_symlink() and place.read_bytes() == content:
-                    return place
-    except OSError as e:
-        raise Failure(f"{wanted} cannot be written: {e.strerror or e}") from e
-    raise Failure(f"{wanted} and 998 like it exist: choose another directory")
-
-
-def _write(place: Path, content: bytes) -> None:
-    try:
-        flags = os.O_WRONLY | os.O_TRUNC | os.O_CREAT | os.O_NOFOLLOW
-        with os.fdopen(os.open(place, flags, 0o666), "wb") as file:
-            file.write(content)
-    except OSError as e:
-        raise Failure(f"{place} cannot be written: {e.strerror or e}") from e

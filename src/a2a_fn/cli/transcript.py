@@ -87,7 +87,7 @@ class Transcript:
         before = opening and self._continues and not here
         for message in messages:
             if before:
-                self._printed[_key(message)] = _text(message)
+                self._printed[_key(message)] = message_text(message)
             else:
                 self._whole(message)
         for artifact in task.artifacts:
@@ -159,7 +159,8 @@ class Transcript:
             )
             self._printed.pop(self._current, None)
             self._current, self._restarted = "", True
-        if isinstance(tool, dict):
+        # Of a tool's input as it is written (input_delta, input_complete) nothing is shown.
+        if isinstance(tool, dict) and not str(tool.get("status", "")).startswith("input_"):
             self._screen.note(self._tool_line(tool), style="cyan")
 
     def _tool_line(self, tool: dict[str, Any]) -> str:
@@ -174,7 +175,7 @@ class Transcript:
         return line
 
     def _piece(self, message: Message) -> None:
-        key, text = _key(message), _text(message)
+        key, text = _key(message), message_text(message)
         if not text:
             return
         if key != self._current:
@@ -184,7 +185,7 @@ class Transcript:
         self._screen.say(text)
 
     def _whole(self, message: Message) -> None:
-        key, text = _key(message), _text(message)
+        key, text = _key(message), message_text(message)
         known = self._printed.get(key)
         if known is None:
             # An agent may stream under one id and say the whole again under another.
@@ -200,15 +201,16 @@ class Transcript:
         if key != self._current:
             self._screen.end_line()
             self._current = key
-        self._printed[key] = _text(message)
+        self._printed[key] = message_text(message)
         self._screen.say(text)
 
 
 def _key(message: Message) -> str:
-    return message.message_id or _text(message)
+    return message.message_id or message_text(message)
 
 
-def _text(message: Message) -> str:
+def message_text(message: Message) -> str:
+    """A message as text: data as JSON, binary parts by their name and size."""
     pieces = []
     for part in message.parts:
         match part.WhichOneof("content"):

@@ -50,7 +50,8 @@ class SqliteFile:
     def __init__(self, path: str, patience: float) -> None:
         self._path = path
         self._users = 0
-        self._closed = False
+        self._closed = False  # for callers: nothing more may be put
+        self._ended = False  # for the thread: nothing more will come
         self._gate = threading.Lock()  # no job is put behind the None that ends the thread
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._bells: defaultdict[str, Bell] = defaultdict(Bell)
@@ -126,28 +127,58 @@ class SqliteFile:
             self._jobs.put(job)
 
     def _work(self) -> None:
-        last = False
-        while not last:
-            group = [self._jobs.get()]
-            while len(group) < _GROUP and not self._jobs.empty():
-                group.append(self._jobs.get())
-            last = None in group
-            jobs = [job for job in group if job is not None]
+        group: list[_Job] = []
+        while self._gather(group):
             try:
-                self._commit(jobs)
+                if not self._begin():
+                    group = self._still_patient(group)
+                    continue
+                self._commit(group)
             except Exception as error:  # whatever it is, those who wait must hear of it
                 with suppress(sqlite3.Error):  # SQLite may have rolled back by itself
                     self._writer.execute("ROLLBACK")
-                for job in jobs:
+                for job in group:
                     job.error = job.error or translated(error, self._path)
-            self._tell(jobs)
+            self._tell(group)
+            group = []
 
-    def _commit(self, jobs: list[_Job]) -> None:
-        """One transaction for all of them, each under a savepoint of its own."""
-        jobs = self._begin(jobs)
-        if not jobs:
-            return
-        for job in jobs:
+    def _gather(self, group: list[_Job]) -> bool:
+        """Add all that wait to the group, wait for one if it is empty; False: it is over."""
+        while not self._ended and len(group) < _GROUP and not (group and self._jobs.empty()):
+            job = self._jobs.get()
+            if job is None:
+                self._ended = True
+            else:
+                group.append(job)
+        return bool(group)
+
+    def _begin(self) -> bool:
+        """Take the write lock; False after a short nap when another process has it.
+
+        SQLite's own busy handler sleeps up to 100 ms at a time and loses against a process that
+        commits without a pause; short random naps get their share.
+        """
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            if not busy(error):
+                raise
+            time.sleep(random.uniform(0.0002, 0.002))  # noqa: S311
+            return False
+        return True
+
+    def _still_patient(self, group: list[_Job]) -> list[_Job]:
+        """Answer those who have waited long enough for the lock; the others wait on."""
+        now = time.monotonic()
+        late = [job for job in group if job.deadline < now]
+        for job in late:
+            job.error = Unavailable(f"{self._path} is kept locked by another process")
+        self._tell(late)
+        return [job for job in group if job.error is None]
+
+    def _commit(self, group: list[_Job]) -> None:
+        """All of them in the transaction that has begun, each under a savepoint of its own."""
+        for job in group:
             self._writer.execute("SAVEPOINT job")
             try:
                 job.result = job.run(self._writer)
@@ -158,27 +189,6 @@ class SqliteFile:
                 job.error = translated(error, self._path)
             self._writer.execute("RELEASE job")
         self._writer.execute("COMMIT")
-
-    def _begin(self, jobs: list[_Job]) -> list[_Job]:
-        """Take the write lock; returns the jobs whose patience lasted.
-
-        SQLite's own busy handler sleeps up to 100 ms at a time and loses against a process that
-        commits without a pause; short random sleeps get their share.
-        """
-        while jobs:
-            try:
-                self._writer.execute("BEGIN IMMEDIATE")
-                return jobs
-            except sqlite3.Error as error:
-                if not busy(error):
-                    raise
-            now = time.monotonic()
-            for job in jobs:
-                if job.deadline < now:
-                    job.error = Unavailable(f"{self._path} is kept locked by another process")
-            jobs = [job for job in jobs if job.error is None]
-            time.sleep(random.uniform(0.0002, 0.002))  # noqa: S311
-        return jobs
 
     def _tell(self, jobs: list[_Job]) -> None:
         """Wake the callers, each on its own loop, by one call per loop."""

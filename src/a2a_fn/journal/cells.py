@@ -1,4 +1,4 @@
-"""How a value becomes the bytes of one row: compressed when that helps, in a blob when too large."""
+"""How a value becomes the bytes of a row: compressed when that helps, a blob when too large."""
 
 from __future__ import annotations
 

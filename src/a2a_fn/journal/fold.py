@@ -125,7 +125,8 @@ def fold_head(head: Head | None, n: int, slot: Slot, context_id: str) -> Head:
     if slot.kind is Kind.BEAT and head:
         return replace(head, slot=n, generation=slot.generation)
     task, streaming, safe = Task(), False, None
-    created, accepted, listed = slot.time, (), True
+    created, listed = slot.time, True
+    accepted: tuple[tuple[str, int], ...] = ()
     if head:
         created, accepted, listed = head.created, head.accepted, head.listed
         source, streaming = (head.task, head.streaming)

@@ -92,7 +92,7 @@ async def views(
     tail: Sequence[Slot],
     cells: Cells,
 ) -> list[Change]:
-    """The changes that bring every view up to ``context.n``; ``tail``: the slots not yet in them."""
+    """The changes that bring every view up to ``context.n``; ``tail``: slots not yet in them."""
     fresh: list[Change] = []
     kept: list[Change] = []
     stale: dict[tuple[str, str], Change] = {}

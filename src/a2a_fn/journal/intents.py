@@ -33,7 +33,7 @@ class Ended(A2aFnError):
     """The task is in a terminal state; nothing starts it again."""
 
     def __init__(self, task: str, state: int) -> None:
-        name = TaskState.Name(state)  # type: ignore[arg-type]
+        name = TaskState.Name(state)
         super().__init__(f"Task {task} is in terminal state: {name}")
         self.task = task
         self.state = state
@@ -172,9 +172,7 @@ async def cancel(journal: Journal, owner: str, task: str) -> View:
         alarm: Alarm | None = None
         if not own:  # the open turn's alarm covers its task; an idle task needs one of its own
             alarm = journal.alarm(view, journal.clock.now() + journal.lease)
-        slot = journal.compose(
-            view, Kind.CANCELED, task, state=TaskState.TASK_STATE_CANCELED
-        )
+        slot = journal.compose(view, Kind.CANCELED, task, state=TaskState.TASK_STATE_CANCELED)
         turn_alarm = journal.turn_alarm(view) if own else None
         before = [alarm.put()] if alarm else []
         done = await journal.append(view, slot, before=before, settle=True, done=turn_alarm)

@@ -195,9 +195,7 @@ class Journal:
         """
         n = view.context.n + 1
         key = heads.slot_key(n)
-        put = Put(
-            heads.partition(view.part), key, await self.cells.pack(encode(slot)), ABSENT
-        )
+        put = Put(heads.partition(view.part), key, await self.cells.pack(encode(slot)), ABSENT)
         after: list[Change] = []
         new = view
         if settle:
@@ -256,9 +254,7 @@ class Journal:
         if not view.tail:
             return []
         owner = self.ids.owner(view.context.owner or "")
-        return await heads.views(
-            view.part, owner, view.context, view.tasks, view.tail, self.cells
-        )
+        return await heads.views(view.part, owner, view.context, view.tasks, view.tail, self.cells)
 
     async def settle(self, view: View, done: Alarm | None = None) -> None:
         """Roll the views forward, then remove the alarm ``done``. Idempotent."""

@@ -1,7 +1,7 @@
 """Lists of tasks, newest status first: by owner, by owner and state, or by context.
 
 The index says where to look, the head decides (rule 28). A task that moves while it is listed is
-listed once: its old row stands for it, if it moved after the listing began.
+listed all the same: its old row stands for it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a listing goes on: past row ``key``, of a listing begun at ``began`` (ms)."""
+    """Where a listing goes on: past row ``key``."""
 
     key: str
-    began: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ async def _of_context(journal: Journal, query: Query, size: int, cursor: Cursor 
     found.sort(key=lambda item: item[0], reverse=True)
     rest = [item for item in found if cursor is None or item[0] < cursor.key]
     shown = rest[:size]
-    more = Cursor(shown[-1][0], 0) if len(rest) > size else None
+    more = Cursor(shown[-1][0]) if len(rest) > size else None
     return Page(tuple(head for _, head in shown), more, len(found))
 
 
@@ -77,7 +76,6 @@ async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | 
     owner_key = journal.ids.owner(query.owner)
     both = index.partitions(owner_key, query.state)
     partition = both[1] if query.state else both[0]
-    began = cursor.began if cursor else journal.clock.now()
     after = cursor.key if cursor else None
     shown: dict[str, Head] = {}
     while True:
@@ -97,10 +95,10 @@ async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | 
             if len(shown) == size:
                 return Page(
                     tuple(shown.values()),
-                    Cursor(rows[i - 1].key, began) if i else Cursor(after or "", began),
+                    Cursor(rows[i - 1].key if i else after or ""),
                     await _count(journal, partition, query.since),
                 )
-            if await _shows(journal, partition, row, time, head, query, began):
+            if await _shows(journal, partition, row, time, head, query):
                 shown.setdefault(task, head)  # type: ignore[arg-type]
         if len(rows) <= size:
             total = await _count(journal, partition, query.since) if cursor else len(shown)
@@ -115,16 +113,15 @@ async def _shows(
     time: int,
     head: Head | None,
     query: Query,
-    began: int,
 ) -> bool:
     """Whether this row stands for its task in this listing; removes it if it never will again."""
     if head is None or time > head.status_time:
         return False  # its head is not written yet
-    current = time == head.status_time
-    if not current:
+    if time < head.status_time:
+        # The task moved, perhaps past this listing: its old row stands for it this once. It may
+        # then be on two pages of one walk, but it is never on none.
         await journal.rows.write([Delete(partition, row.key)])
-    fits = head.listed and query.state in (0, head.state)
-    return fits and (current or head.status_time >= began)
+    return head.listed and query.state in (0, head.state)
 
 
 async def _count(journal: Journal, partition: str, since: int) -> int:

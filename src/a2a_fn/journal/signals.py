@@ -25,8 +25,7 @@ class Signals:
             self._count.clear()
         self._count[part] = self._count.get(part, 0) + 1
         for future in self._waiting.pop(part, ()):
-            if not future.done():
-                future.set_result(None)
+            _done(future)
 
     async def wait(self, part: str, watched: int, seconds: float) -> None:
         """Return when the partition is notified, or has been since ``watched``, or in time."""
@@ -34,9 +33,7 @@ class Signals:
             return
         future = asyncio.get_running_loop().create_future()
         self._waiting[part].add(future)
-        handle = asyncio.get_running_loop().call_later(
-            seconds, lambda: future.done() or future.set_result(None)
-        )
+        handle = asyncio.get_running_loop().call_later(seconds, _done, future)
         try:
             await future
         finally:
@@ -46,3 +43,8 @@ class Signals:
                 waiting.discard(future)
                 if not waiting:
                     del self._waiting[part]
+
+
+def _done(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -115,7 +115,7 @@ def encode(slot: Slot) -> bytes:
 
 
 def decode(data: bytes, context_id: str = "") -> Slot:
-    """The slot of these bytes; its events get the ids back (contextId: the slot's, or the given)."""
+    """The slot of these bytes; its events get their ids back (contextId: its own, or the given)."""
     line, _, rest = data.partition(b"\n")
     head = json.loads(line)
     task, context_id, at = head["task"], head.get("c", context_id), 0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
 
 from . import heads
+from .fold import Head, fold_head
 from .journal import Journal
 from .slots import Event, Slot, decode
 
@@ -15,10 +16,12 @@ SLOW = 0.25  # and after a long silence; a signal in the process ends either
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One event of a task, its generation, and the slot that it came in. ``last`` in the slot."""
+    """One event of a task and its generation; ``n`` is the number of ``slot``, and ``last`` says
+    that it is the slot's last event."""
 
     event: Event
     generation: int
+    n: int
     slot: Slot
     last: bool
 
@@ -32,11 +35,11 @@ async def follow(
     slot: int,
     generation: int,
     slow: float = SLOW,
-) -> AsyncIterator[Seen | None]:
+) -> AsyncGenerator[Seen | None]:
     """The task's events after ``generation``, in order, for ever: the caller ends it.
 
-    ``slot``: a slot at or before that generation's. None is yielded at each empty look, so that
-    the caller can mind its own time; slots without events (beats) are passed over.
+    ``slot``: a slot at or before that generation's. None is yielded at each look that found
+    nothing, so that the caller can mind its own time.
     """
     pause = QUICK
     while True:
@@ -51,7 +54,7 @@ async def follow(
                 if first + i > generation:
                     generation = first + i
                     found = True
-                    yield Seen(event, generation, entry, i == len(entry.events) - 1)
+                    yield Seen(event, generation, n, entry, i == len(entry.events) - 1)
         if found:
             pause = QUICK
             continue
@@ -75,3 +78,30 @@ async def slot_before(journal: Journal, part: str, task: str, generation: int, n
         if len(rows) < 100:
             return 0
         before = rows[-1].key
+
+
+async def as_of(
+    journal: Journal, part: str, task: str, context_id: str, generation: int
+) -> tuple[Head, int] | None:
+    """The task as it was right after ``generation``, and a slot to follow on from; None if there
+    never was such a generation. Folds from the settled head if that is early enough, else from
+    the beginning."""
+    head = await journal.head(part, task)
+    if head is not None and head.generation > generation:
+        head = None
+    n = head.slot if head else 0
+    async for number, slot in journal.slots(part, n, context_id):
+        if head is not None and head.generation >= generation:
+            break
+        if slot.task != task:
+            continue
+        over = slot.generation - generation
+        if over > 0:  # the slot goes further: take its first events only
+            slot = replace(
+                slot, events=slot.events[:-over], generation=generation, state=0, status_time=0
+            )
+        head = fold_head(head, number, slot, context_id)
+        n = number - 1 if over > 0 else number
+    if head is None or head.generation != generation:
+        return None
+    return head, n

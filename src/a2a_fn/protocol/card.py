@@ -109,7 +109,7 @@ class CardRoute:
         document = self._documents.get(base_url)
         if document is None:
             card = agent_card(self._profile, base_url, streaming=self._streaming)
-            body = outputs.dumps(outputs.encode(card)).encode()
+            body = outputs.dumps(outputs.encode(card))
             document = _Document(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
             self._documents[base_url] = document
             if len(self._documents) > self.KEPT:

@@ -77,7 +77,8 @@ TABLE: Mapping[type[Exception], Outcome] = {
         "The content is larger than this agent can keep: send less of it.",
     ),
 }
-"""Exception class -> JSON-RPC code, HTTP status of the HTTP+JSON binding, google.rpc status, reason.
+"""Exception class -> JSON-RPC code, HTTP status of the HTTP+JSON binding, google.rpc status and
+reason.
 
 The JSON-RPC binding answers HTTP 200 whatever the code, with one exception: 503, so that
 gateways and clients' retry logic see that the request may be sent again.

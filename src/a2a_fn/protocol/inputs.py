@@ -12,9 +12,7 @@ What the descriptors do not say (the form of ids, ranges) is in ``RULES``.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import math
+import contextlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,20 +21,16 @@ from typing import Any, NamedTuple, TypeVar
 
 from a2a.types.a2a_pb2 import Role
 from a2a.utils.errors import InvalidParamsError
-from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
-from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
-from google.protobuf.struct_pb2 import ListValue, Struct, Value
-from google.protobuf.timestamp_pb2 import Timestamp
+
+from a2a_fn.protocol import values
+from a2a_fn.protocol.descriptors import is_required
 
 M = TypeVar("M", bound=Message)
 
 MAX_FAULTS = 16
 """Faults that one error lists; reading stops there."""
-
-MAX_DEPTH = 24
-"""Levels of JSON in one ``metadata`` or ``data``. A level of objects is three levels of proto
-messages, and protobuf reads at most 100: this leaves room for what a Task wraps around it."""
 
 MAX_MESSAGE_ID = 256
 """Characters of a messageId, which A2A leaves to the client."""
@@ -74,19 +68,6 @@ def _spell(path: Path) -> str:
 def _shown(name: str) -> str:
     """A name for an error message: keys of metadata are the client's and may be anything."""
     return name[:64].encode("utf-8", "backslashreplace").decode()
-
-
-def _kind(value: object) -> str:
-    """What JSON calls the value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, str):
-        return "a string"
-    if isinstance(value, int | float):
-        return "a number"
-    return "an array" if isinstance(value, list) else "an object"
 
 
 # --- rules that the descriptors do not state ------------------------------------------------------
@@ -146,144 +127,6 @@ tells the two apart."""
 
 REQUIRED_ONEOFS = {f"{_PREFIX}.Part.content"}
 
-# --- scalars ------------------------------------------------------------------------------------
-
-
-class _Wrong(Exception):
-    """A value that cannot be taken; the text is for the client."""
-
-
-def _string(value: object) -> str:
-    if not isinstance(value, str):
-        raise _Wrong(f"must be a string, not {_kind(value)}")
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise _Wrong("must be valid Unicode: it has half of a surrogate pair") from None
-    return value
-
-
-def _bool(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise _Wrong(f"must be true or false, not {_kind(value)}")
-    return value
-
-
-_INTEGER = re.compile(r"-?[0-9]{1,10}")
-
-
-def _int32(value: object) -> int:
-    if isinstance(value, str) and _INTEGER.fullmatch(value):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise _Wrong(f"must be a whole number, not {_kind(value)}")
-    if not -(2**31) <= value < 2**31:
-        raise _Wrong("must fit in 32 bits")
-    return value
-
-
-_TO_STANDARD = str.maketrans("-_", "+/")
-
-
-def _bytes(value: object) -> bytes:
-    if not isinstance(value, str):
-        raise _Wrong(f"must be a string of base64, not {_kind(value)}")
-    standard = value.translate(_TO_STANDARD).rstrip("=")
-    try:
-        return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        raise _Wrong("must be valid base64") from None
-
-
-_RFC3339 = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
-)
-
-
-def _timestamp(value: object) -> Timestamp:
-    result = Timestamp()
-    if isinstance(value, str) and _RFC3339.fullmatch(value):
-        try:
-            result.FromJsonString(value.upper())
-            return result
-        except (ValueError, OverflowError):
-            pass  # no such day or time: the same answer as for any other text
-    raise _Wrong("must be a time such as 2026-01-31T12:00:00.000Z")
-
-
-def _enum(descriptor: EnumDescriptor) -> Callable[[object], int]:
-    by_name = {value.name: value.number for value in descriptor.values}
-    names = ", ".join(name for name, number in by_name.items() if number)
-
-    def read_enum(value: object) -> int:
-        if isinstance(value, str) and value in by_name:
-            return by_name[value]
-        if isinstance(value, int) and not isinstance(value, bool) and value in by_name.values():
-            return value
-        raise _Wrong(f"must be one of {names}")
-
-    return read_enum
-
-
-# --- free JSON: metadata and data -----------------------------------------------------------------
-
-
-def _struct(value: object) -> Struct:
-    if not isinstance(value, dict):
-        raise _Wrong(f"must be an object, not {_kind(value)}")
-    result = Struct()
-    _fill_struct(result, value, 1)
-    return result
-
-
-def _value(value: object) -> Value:
-    result = Value()
-    _fill_value(result, value, 0)
-    return result
-
-
-def _fill_struct(target: Struct, value: dict[str, object], depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise _Wrong(f"must not be nested deeper than {MAX_DEPTH} levels")
-    fields = target.fields
-    for key, item in value.items():
-        _fill_value(fields[_string(key)], item, depth)
-
-
-def _fill_list(target: ListValue, value: list[object], depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise _Wrong(f"must not be nested deeper than {MAX_DEPTH} levels")
-    add = target.values.add
-    for item in value:
-        _fill_value(add(), item, depth)
-
-
-def _fill_value(target: Value, value: object, depth: int) -> None:
-    if isinstance(value, str):
-        target.string_value = _string(value)
-    elif value is None:
-        target.null_value = 0  # type: ignore[assignment]
-    elif isinstance(value, bool):
-        target.bool_value = value
-    elif isinstance(value, int | float):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if not math.isfinite(number):
-            raise _Wrong("must not contain a number outside the range of a double")
-        target.number_value = number
-    elif isinstance(value, dict):
-        target.struct_value.SetInParent()
-        _fill_struct(target.struct_value, value, depth + 1)
-    elif isinstance(value, list):
-        target.list_value.SetInParent()
-        _fill_list(target.list_value, value, depth + 1)
-
-
 # --- messages -----------------------------------------------------------------------------------
 
 
@@ -311,26 +154,22 @@ class _Shape(NamedTuple):
 
 
 _SCALARS: dict[int, Callable[[object], Any]] = {
-    FieldDescriptor.TYPE_STRING: _string,
-    FieldDescriptor.TYPE_BYTES: _bytes,
-    FieldDescriptor.TYPE_BOOL: _bool,
-    FieldDescriptor.TYPE_INT32: _int32,
+    FieldDescriptor.TYPE_STRING: values.string,
+    FieldDescriptor.TYPE_BYTES: values.octets,
+    FieldDescriptor.TYPE_BOOL: values.boolean,
+    FieldDescriptor.TYPE_INT32: values.int32,
 }
 _WELL_KNOWN: dict[str, Callable[[object], Message]] = {
-    "google.protobuf.Timestamp": _timestamp,
-    "google.protobuf.Struct": _struct,
-    "google.protobuf.Value": _value,
+    "google.protobuf.Timestamp": values.timestamp,
+    "google.protobuf.Struct": values.struct,
+    "google.protobuf.Value": values.any_value,
 }
 
 
 @cache
 def _shape(descriptor: Descriptor) -> _Shape:
     fields = [_field(field) for field in descriptor.fields]
-    required = [
-        _field(field)
-        for field in descriptor.fields
-        if FieldBehavior.REQUIRED in field.GetOptions().Extensions[field_behavior]
-    ]
+    required = [_field(field) for field in descriptor.fields if is_required(field)]
     oneofs = [
         (oneof.name, ", ".join(field.json_name for field in oneof.fields))
         for oneof in descriptor.oneofs
@@ -343,11 +182,16 @@ def _shape(descriptor: Descriptor) -> _Shape:
 @cache
 def _field(field: FieldDescriptor) -> _Field:
     message = field.message_type
+    rule = RULES.get(field.full_name)
     take: Callable[[object], Any] | None
     if message is not None:
         take = _WELL_KNOWN.get(message.full_name)
     elif field.enum_type is not None:
-        take = _enum(field.enum_type)
+        numbers = {value.name: value.number for value in field.enum_type.values}
+        allowed = [name for name, number in numbers.items() if number]
+        if rule is not None:
+            allowed = [name for name in allowed if rule(numbers[name]) is None]
+        take = values.enumerated(field.enum_type, allowed)
     else:
         take = _SCALARS[field.type]
     return _Field(
@@ -359,7 +203,7 @@ def _field(field: FieldDescriptor) -> _Field:
         presence=field.has_presence,
         nullable=message is not None and message.full_name == "google.protobuf.Value",
         oneof=field.containing_oneof.name if field.containing_oneof else "",
-        rule=RULES.get(field.full_name),
+        rule=rule,
     )
 
 
@@ -370,10 +214,8 @@ def read(params: object, message: M) -> M:
     ``{"field": path, "message": what is wrong}``, the path in JSON names (``message.parts[0]``).
     """
     faults = _Faults()
-    try:
+    with contextlib.suppress(_Enough):
         _fill(message, params, None, faults)
-    except _Enough:
-        pass
     if faults:
         first = faults[0]
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -385,7 +227,7 @@ def read(params: object, message: M) -> M:
 
 def _fill(message: Message, value: object, path: Path, faults: _Faults) -> None:
     if not isinstance(value, dict):
-        faults.found(path, f"must be an object, not {_kind(value)}")
+        faults.found(path, f"must be an object, not {values.kind(value)}")
         return
     shape = _shape(message.DESCRIPTOR)
     given: dict[str, str] = {}
@@ -413,7 +255,7 @@ def _fill(message: Message, value: object, path: Path, faults: _Faults) -> None:
 def _set(message: Message, field: _Field, value: object, path: Path, faults: _Faults) -> None:
     if field.repeated:
         if not isinstance(value, list):
-            faults.found(path, f"must be an array, not {_kind(value)}")
+            faults.found(path, f"must be an array, not {values.kind(value)}")
             return
         target = getattr(message, field.name)
         for index, item in enumerate(value):
@@ -435,7 +277,7 @@ def _set(message: Message, field: _Field, value: object, path: Path, faults: _Fa
         if taken is None:
             return
         if not taken and not field.presence and _is_required(message, field):
-            faults.found(path, "must not be empty")
+            faults.found(path, "must not be empty" if isinstance(taken, str) else "is required")
         elif isinstance(taken, Message):
             getattr(message, field.name).CopyFrom(taken)
         else:
@@ -447,7 +289,7 @@ def _take(field: _Field, value: object, path: Path, faults: _Faults) -> Any:
     assert field.take is not None  # noqa: S101 - a field without ``take`` has a shape
     try:
         taken = field.take(value)
-    except _Wrong as wrong:
+    except values.Wrong as wrong:
         faults.found(path, str(wrong))
         return None
     wrong_by_rule = None

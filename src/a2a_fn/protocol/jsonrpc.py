@@ -137,7 +137,7 @@ class JsonRpc:
                 status = 503
                 headers["Retry-After"] = str(fault.retry_after)
             body = outputs.dumps(_envelope(call_id, "error", fault.jsonrpc()))
-        await send_json(send, body.encode(), status=status, headers=headers)
+        await send_json(send, body, status=status, headers=headers)
 
     async def _stream(
         self,
@@ -156,10 +156,10 @@ class JsonRpc:
         else:
             frames = follow(request, caller)
 
-        def encode(frame: Frame) -> str:
+        def encode(frame: Frame) -> bytes:
             return _result(call_id, frame.response)
 
-        def fail(error: Exception) -> str:
+        def fail(error: Exception) -> bytes:
             return _failure(call_id, error, caller)
 
         await sse.respond(
@@ -253,11 +253,11 @@ def _envelope(call_id: CallId, member: str, value: object) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": call_id, member: value}
 
 
-def _result(call_id: CallId, answer: Message) -> str:
+def _result(call_id: CallId, answer: Message) -> bytes:
     return outputs.dumps(_envelope(call_id, "result", outputs.encode(answer)))
 
 
-def _failure(call_id: CallId, error: Exception, caller: Caller) -> str:
+def _failure(call_id: CallId, error: Exception, caller: Caller) -> bytes:
     fault = describe(error, caller.request_id)
     return outputs.dumps(_envelope(call_id, "error", fault.jsonrpc()))
 

@@ -15,27 +15,29 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import ListValue, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from a2a_fn.protocol.descriptors import is_required, map_entry
+
 Convert = Callable[[Any], Any]
 
 
-def dumps(value: object) -> str:
-    """Compact JSON, not ASCII-escaped, on one line for every reader.
+def dumps(value: object) -> bytes:
+    """Compact JSON in UTF-8, not ASCII-escaped, on one line for every reader.
 
-    Some clients split event streams at U+0085, U+2028 and U+2029 too, so these are escaped.
+    Some clients split event streams at U+0085, U+2028 and U+2029 too, so these are escaped. Half
+    a surrogate pair, which UTF-8 cannot say, becomes a question mark.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if not text.isascii():
         for character in "\x85\u2028\u2029":
             if character in text:
                 text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return text.encode("utf-8", "replace")
 
 
 def encode(message: Message) -> dict[str, Any]:
@@ -64,26 +66,22 @@ def _plan(descriptor: Descriptor) -> _Plan:
     required = [
         (field.json_name, _default(field))
         for field in descriptor.fields
-        if not field.has_presence
-        and FieldBehavior.REQUIRED in field.GetOptions().Extensions[field_behavior]
+        if is_required(field) and not field.has_presence
     ]
     return _Plan(fields, tuple(required))
 
 
 def _default(field: FieldDescriptor) -> Callable[[], Any]:
     if field.is_repeated:
-        return dict if _is_map(field) else list
+        return dict if map_entry(field) else list
     value = _single(field)(field.default_value)
     return lambda: value
 
 
-def _is_map(field: FieldDescriptor) -> bool:
-    return field.message_type is not None and field.message_type.GetOptions().map_entry
-
-
 def _convert(field: FieldDescriptor) -> Convert:
-    if _is_map(field):
-        convert_value = _single(field.message_type.fields_by_name["value"])
+    entry = map_entry(field)
+    if entry is not None:
+        convert_value = _single(entry.fields_by_name["value"])
         return lambda entries: {str(key): convert_value(entries[key]) for key in entries}
     convert = _single(field)
     if not field.is_repeated:

@@ -46,8 +46,8 @@ async def respond(
     *,
     receive: Receive,
     send: Send,
-    encode: Callable[[Frame], str],
-    fail: Callable[[Exception], str],
+    encode: Callable[[Frame], bytes],
+    fail: Callable[[Exception], bytes],
     keep_alive: float,
 ) -> None:
     """Stream ``frames`` until they end, the client leaves, or this task is cancelled.
@@ -70,7 +70,10 @@ async def respond(
                 return
             if stream.silence_left(keep_alive) <= 0:
                 await stream.comment()
-        await pump
+        # Once the response has begun, only ``send`` can fail: then there is nobody left to tell.
+        error = pump.exception()
+        if error is not None and not stream.started:
+            raise error
     finally:
         pump.cancel()
         gone.cancel()
@@ -109,20 +112,20 @@ class _Stream:
 async def _pump(
     frames: AsyncIterator[Frame],
     stream: _Stream,
-    encode: Callable[[Frame], str],
-    fail: Callable[[Exception], str],
+    encode: Callable[[Frame], bytes],
+    fail: Callable[[Exception], bytes],
 ) -> None:
     # One task runs the generator from its first step to its last: it may hold time-outs or locks
     # that belong to a task.
     try:
         async with aclosing(cast("AsyncGenerator[Frame, None]", frames)):
             async for frame in frames:
-                prefix = f"id: {frame.generation}\n" if frame.generation else ""
-                await stream.write(f"{prefix}data: {encode(frame)}\n\n".encode())
+                head = b"id: %d\n" % frame.generation if frame.generation else b""
+                await stream.write(b"%sdata: %s\n\n" % (head, encode(frame)))
     except Exception as error:
         if not stream.started:
             raise
-        await stream.write(f"event: error\ndata: {fail(error)}\n\n".encode())
+        await stream.write(b"event: error\ndata: %s\n\n" % fail(error))
     await stream.write(b"", more=False)
 
 

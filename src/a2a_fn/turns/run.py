@@ -7,10 +7,8 @@ says that it is another's, or when the host's time is up: then the agent is aske
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import math
-import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -66,7 +64,7 @@ async def run_turn(
     agent: AgentRun,
     wake: Wake,
     *,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),
     remaining: Callable[[], float] = forever,
     stop: asyncio.Event | None = None,
 ) -> Outcome:
@@ -155,42 +153,46 @@ async def _work(
     async def run() -> None:
         await agent(turn)
 
+    async def stopping() -> None:
+        await stop.wait()
+
     work = asyncio.create_task(run())
-    others = [
-        asyncio.create_task(turn.keep()),
-        asyncio.create_task(turn.canceled()),
-        asyncio.create_task(stop.wait()),
-    ]
-    keeper, canceled, stopping = others
+    keeper = asyncio.create_task(turn.keep())
+    canceled = asyncio.create_task(turn.canceled())
+    ended = asyncio.create_task(turn.ended())
+    stopped = asyncio.create_task(stopping())
     try:
         left = remaining() - limits.margin
-        await asyncio.wait(
-            [work, *others],
-            timeout=None if left == math.inf else max(0.0, left),
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        if not work.done() and not keeper.done() and not canceled.done():
+        seconds = None if left == math.inf else max(0.0, left)
+        await _first([work, keeper, canceled, ended, stopped], seconds)
+        if not (keeper.done() or canceled.done() or turn.over):
             turn.stop()
-            await asyncio.wait(
-                [work, keeper, canceled],
-                timeout=limits.grace,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-        if not work.done():
-            work.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await work
-            if keeper.done() or canceled.done():
-                return _why(keeper)
-            await turn.let_go()
-            return Outcome.YIELDED
-        return await _ended(turn, work)
+            await _first([work, keeper, canceled, ended], limits.grace)
+        if turn.over:
+            await _first([work], limits.grace)
+        if work.done():
+            return await _ended(turn, work)
+        work.cancel()
+        await _first([work], limits.grace)
+        if turn.over:
+            return Outcome.FINISHED
+        if keeper.done() or canceled.done():
+            return _why(keeper)
+        return Outcome.YIELDED if await turn.let_go() else Outcome.FINISHED
     except TurnLost:
-        return Outcome.LOST
+        return Outcome.FINISHED if turn.over else Outcome.LOST
     finally:
-        for task in (work, *others):
+        tasks = [work, keeper, canceled, ended, stopped]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(work, *others, return_exceptions=True)
+        await asyncio.wait(tasks, timeout=limits.grace)
+        for task in tasks:
+            if task.done() and not task.cancelled():
+                task.exception()  # seen: what matters of it is in the outcome
+
+
+async def _first(tasks: list[asyncio.Task[None]], seconds: float | None) -> None:
+    await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
 
 def _why(keeper: asyncio.Task[None]) -> Outcome:
@@ -207,17 +209,14 @@ async def _ended(turn: Turn, work: asyncio.Task[None]) -> Outcome:
         await work
         await turn.end(TaskState.TASK_STATE_COMPLETED, TaskStatusUpdateEvent())
     except Yielded:
-        await turn.let_go()
-        return Outcome.YIELDED
+        return Outcome.YIELDED if await turn.let_go() else Outcome.FINISHED
     except (TurnLost, Unavailable):
         raise
     except A2AError as error:
         failure = Failure(type(error).__name__, error.message) if turn.silent else None
-        await turn.end(
-            TaskState.TASK_STATE_FAILED, _said(turn, error.message), failure=failure
-        )
+        await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, error.message), failure=failure)
     except Exception:
-        reference = uuid.uuid4().hex[:12]
+        reference = turn.new_id()
         log.exception("agent failed", extra={"a2a": {"task": turn.task.id, "ref": reference}})
         text = f"The agent failed unexpectedly (reference {reference})."
         await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, text))
@@ -227,7 +226,7 @@ async def _ended(turn: Turn, work: asyncio.Task[None]) -> Outcome:
 def _said(turn: Turn, text: str) -> TaskStatusUpdateEvent:
     status = TaskStatusUpdateEvent()
     message = status.status.message
-    message.message_id, message.role = uuid.uuid4().hex, Role.ROLE_AGENT
+    message.message_id, message.role = turn.new_id(), Role.ROLE_AGENT
     message.parts.add().text = text
     return status
 

@@ -26,7 +26,9 @@ async def sweep(
     *,
     enough: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Ring every alarm of a shard that is due; returns how many. ``enough``: stop early."""
+    """Ring every alarm of a shard that is due; returns how many. ``enough``: stop early.
+
+    A context that cannot be settled is logged and left to its alarm."""
     rung, after = 0, None
     while not enough():
         rows = await journal.rows.scan(f"D#{shard}", after=after, limit=PAGE)
@@ -34,7 +36,10 @@ async def sweep(
             alarm = alarms.parse(shard, row.key, row.value)
             if alarm.due > journal.clock.now() or enough():
                 return rung
-            await ring(journal, alarm, wake)
+            try:
+                await ring(journal, alarm, wake)
+            except Exception:  # one context must not keep the others from their alarms
+                log.exception("not settled", extra={"a2a": {"context": alarm.part}})
             rung += 1
         if len(rows) < PAGE:
             return rung

@@ -7,6 +7,7 @@ goes at once. After a cancel or a take-over every call raises ``TurnLost``.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,7 +23,7 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 
-from ..errors import TurnLost
+from ..errors import TurnLost, Unavailable
 from ..journal import heads
 from ..journal.fold import SETTLED
 from ..journal.journal import Journal, View, cancel_signal
@@ -34,7 +35,7 @@ COALESCE_BYTES = 8 * 1024
 FIELD_LIMIT = 4000  # characters of a tool's input or result that leave in metadata
 
 
-class Yielded(Exception):  # noqa: N818 - control flow, not a fault
+class Yielded(Exception):
     """The agent's state is saved and the turn goes on elsewhere; let it pass through."""
 
 
@@ -73,7 +74,7 @@ class Turn:
         self._stirred = asyncio.Event()
         self._lost = False
         self._stopping = False
-        self._ended = False
+        self._ended = asyncio.Event()
         self._text_id = ""
         self._usage: dict[str, int] = {}
 
@@ -88,6 +89,10 @@ class Turn:
     def stopping(self) -> bool:
         """The host wants the turn to yield: call ``save`` soon, it will not return."""
         return self._stopping
+
+    def new_id(self) -> str:
+        """An id that nothing else has."""
+        return self._journal.nonce()
 
     def time_left(self) -> float:
         """Seconds until this invocation must be over; inf on a host that lives on."""
@@ -176,9 +181,15 @@ class Turn:
         else:
             await self._flush(Kind.EVENTS, state=state, status=event, settle=True)
 
+    async def pause(self, event: TaskStatusUpdateEvent) -> None:
+        """Publish a state that a turn ends in, without ending it: the agent waits for the outside
+        (an authorisation, say) and then goes on."""
+        self._text_id = ""
+        await self._flush(Kind.EVENTS, state=event.status.state, status=event, settle=True)
+
     async def save(self, checkpoint: bytes) -> None:
         """Keep the agent's state: after a crash the turn goes on from here, and what was said
-        before is not said again. Raises ``Yielded`` if the host wants the turn to go on elsewhere."""
+        before stays said. Raises ``Yielded`` if the host wants the turn to go on elsewhere."""
         nonce = self._journal.nonce()
         key = heads.STATES + nonce
         cell = await self._journal.cells.pack(checkpoint)
@@ -224,61 +235,79 @@ class Turn:
         failure: Failure | None = None,
     ) -> None:
         """Write the turn's end; the first one counts, later calls do nothing."""
-        if self._ended:
+        if self._ended.is_set():
             return
         if self._usage:
             status.metadata.update({"iac_code": {"usage": self._usage}})
         await self._flush(
             Kind.FINISHED, state=state, status=status, settle=True, reply=reply, failure=failure
         )
-        self._ended = True
 
     # ---------------------------------------------------------------- the writer
+
+    @property
+    def over(self) -> bool:
+        """The turn's end is written."""
+        return self._ended.is_set()
+
+    async def ended(self) -> None:
+        """Return when the turn's end is written."""
+        await self._ended.wait()
 
     def stop(self) -> None:
         """Ask the agent to yield at its next ``save``."""
         self._stopping = True
 
-    async def let_go(self) -> None:
-        """Write that the turn goes on elsewhere, from its last checkpoint."""
+    async def let_go(self) -> bool:
+        """Write that the turn goes on elsewhere, from its last checkpoint; False if its end was
+        written meanwhile."""
+        async with self._lock:  # a write of the agent's that is under way is decided first
+            if self.over:
+                return False
         await self._flush(Kind.YIELDED)
-        self._ended = True
+        return True
 
     async def keep(self) -> None:
-        """Write what waits when its time has come, and beat when nothing does; until cancelled.
-        Raises TurnLost as soon as a write shows it."""
+        """Write what waits when its time has come, and beat when nothing does, until the turn
+        ends. Raises TurnLost as soon as a write shows it."""
         loop = asyncio.get_running_loop()
         beat = self._journal.lease / 3000
-        while not self._ended:
+        while not self._ended.is_set():
             due = self._written + beat - loop.time()
             try:
                 async with asyncio.timeout(max(0.0, due)):
                     await self._stirred.wait()
             except TimeoutError:
-                if loop.time() - self._written >= beat:
+                if loop.time() - self._written >= beat and not self._ended.is_set():
                     await self._flush(Kind.BEAT)
                 continue
             self._stirred.clear()
             await asyncio.sleep(max(0.0, self._written + COALESCE - loop.time()))
-            if not self._ended:
+            if not self._ended.is_set():
                 await self._flush(Kind.EVENTS)
 
     async def canceled(self) -> None:
         """Return when this process hears that the turn was canceled (others are noticed at the
         next write)."""
         name = cancel_signal(self._view.part)
-        while self._mine():
+        while not self._ended.is_set() and self._mine():
             watched = self._journal.signals.watched(name)
             await self._journal.signals.wait(name, watched, 3600)
-            async with self._lock:
-                await self._journal.catch_up(self._view)
-        self._lost = True
+            with contextlib.suppress(Unavailable):  # then the next write finds out
+                async with self._lock:
+                    await self._journal.catch_up(self._view)
+        self._lost = not self._ended.is_set()
 
     @property
     def silent(self) -> bool:
         """Nothing of this turn is in the journal yet, or waits to be."""
         head = self._view.tasks[self.task.id]
         return not self._pending and head.safe is None and not self.checkpoint
+
+    @property
+    def canceled_by_client(self) -> bool:
+        """The turn is lost because its task was canceled."""
+        return self._lost and self._view.tasks[self.task.id].state == TaskState.TASK_STATE_CANCELED
 
     def _named(self, payload: StreamResponse) -> StreamResponse:
         kind = payload.WhichOneof("payload")
@@ -318,10 +347,20 @@ class Turn:
     def _check(self) -> None:
         if self._lost:
             raise TurnLost
-        if self._ended:
+        if self._ended.is_set():
             raise TurnLost("the turn has ended; nothing can be added to it")
 
-    async def _flush(
+    async def _flush(self, kind: Kind, **how: Any) -> None:
+        """Write what waits, as one slot of this kind. Raises TurnLost; then nothing was written.
+
+        A caller that is cancelled does not stop the write half way: whether slot n is ours must be
+        decided before anything else of this turn is written.
+        """
+        writing = asyncio.ensure_future(self._write(kind, **how))
+        writing.add_done_callback(_seen)
+        await asyncio.shield(writing)
+
+    async def _write(
         self,
         kind: Kind,
         *,
@@ -331,33 +370,40 @@ class Turn:
         before: list[Put] | None = None,
         **fields: Any,
     ) -> None:
-        """Write what waits, as one slot of this kind. Raises TurnLost; then nothing was written."""
         async with self._lock:
             self._check()
             events, self._pending, self._size = self._pending, [], 0
+            if kind is Kind.BEAT and events:
+                kind = Kind.EVENTS  # words came while the beat was waiting
             if kind is Kind.EVENTS and not (events or state or fields):
                 return
-            while True:
-                slot = self._journal.compose(
+            done = self._alarm if kind is Kind.FINISHED else None
+            try:
+                while not await self._journal.append(
                     self._view,
-                    kind,
-                    self.task.id,
-                    events=events,
-                    state=state,
-                    status=status,
-                    epoch=self._epoch,
-                    **fields,
-                )
-                done = self._alarm if kind is Kind.FINISHED else None
-                if await self._journal.append(
-                    self._view, slot, before=before or (), settle=settle, done=done
+                    self._journal.compose(
+                        self._view,
+                        kind,
+                        self.task.id,
+                        events=events,
+                        state=state,
+                        status=status,
+                        epoch=self._epoch,
+                        **fields,
+                    ),
+                    before=before or (),
+                    settle=settle,
+                    done=done,
                 ):
-                    break
-                await self._journal.catch_up(self._view)
-                if not self._mine():
-                    self._lost = True
-                    self._stirred.set()
-                    raise TurnLost
+                    await self._journal.catch_up(self._view)
+                    if not self._mine():
+                        raise TurnLost
+            except (TurnLost, Unavailable):  # unknown is lost: what follows would leave a hole
+                self._lost = True
+                self._stirred.set()
+                raise
+            if kind in (Kind.FINISHED, Kind.YIELDED):
+                self._ended.set()
             self._written = asyncio.get_running_loop().time()
 
     def _mine(self) -> bool:
@@ -368,6 +414,12 @@ class Turn:
             and active.digest == self._digest
             and active.task == self.task.id
         )
+
+
+def _seen(writing: asyncio.Future[None]) -> None:
+    """The outcome is the caller's; if it was cancelled meanwhile, the turn's state has it."""
+    if not writing.cancelled():
+        writing.exception()
 
 
 def clip(value: Any) -> Any:

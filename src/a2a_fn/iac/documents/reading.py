@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
 
@@ -39,7 +40,8 @@ class Document:
     """A text that has been read.
 
     `kind` as in `ReviewedFile`. `tree` is set for ROS, `body` for Terraform, neither after a
-    syntax error. `note` says why a file of unknown kind was not read.
+    syntax error. `note` says why a file of unknown kind was not read. `folder` groups the files of a
+    Terraform module.
     """
 
     kind: str
@@ -48,6 +50,7 @@ class Document:
     body: Body | None = None
     problems: tuple[Problem, ...] = ()
     note: str = ""
+    folder: str = ""
 
 
 def read(name: str, text: str) -> Document:
@@ -73,7 +76,8 @@ def _unknown(source: Source, why: str) -> Document:
 
 def _hcl(kind: str, source: Source) -> Document:
     body, problems = read_hcl(source)
-    return Document(kind, source, body=body, problems=problems)
+    folder = posixpath.dirname(source.name)
+    return Document(kind, source, body=body, problems=problems, folder=folder)
 
 
 def _terraform_by_name(source: Source) -> Document:

@@ -72,7 +72,6 @@ class Request:
     language: str
     format: str
     asks: tuple[Ask, ...] = ()
-    rules: tuple[Rule, ...] = ()
     closed: tuple[Rule, ...] = ()
     banned: frozenset[str] = frozenset()
     zones: int | None = None

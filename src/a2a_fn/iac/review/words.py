@@ -27,9 +27,13 @@ class Names:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.names = [name for name in dict.fromkeys(names) if len(name) <= _LONGEST]
+        self._all = dict.fromkeys(names)
+        self.names = [name for name in self._all if len(name) <= _LONGEST]
         self._index: dict[str, str] | None = None
         self._left = _COMPARISONS
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._all
 
     def closest(self, name: str) -> str | None:
         """Return the existing name that `name` is probably a slip of, or None."""

@@ -49,18 +49,14 @@ def plan(planner: Planner, ask: Ask) -> None:
     disk, data_disk = _disks(planner, given)
     inputs = _parameters(planner, ask)
     names = planner.names(ask, len(homes))
-    groups: dict[str, tuple[str, ...]] = {}
+    own_group: dict[str, Resource] = {}
     made: list[Resource] = []
-    for home, name in zip(homes, names, strict=True):
-        if home.id not in groups:
-            found = planner.groups_near(ask, home.id)
-            if found:
-                for group in found[:1]:
-                    rules = [*ask.rules, *planner.take_loose_rules()]
-                    security_group.open_ports(planner, group, rules)
-                groups[home.id] = tuple(group.id for group in found)
-            else:
-                groups[home.id] = (security_group.bring(planner, ask, home.id).id,)
+    for place, (home, name) in enumerate(zip(homes, names, strict=True)):
+        groups = planner.groups_for(ask, home.id, place)
+        if groups:
+            security_group.open_ports(planner, groups[0], ask.rules)
+        elif home.id not in own_group:
+            own_group[home.id] = security_group.bring(planner, ask, home.id)
         vswitch = planner.next_vswitch(home.id, given.get("exposure", ""))
         made.append(
             planner.add(
@@ -69,7 +65,8 @@ def plan(planner: Planner, ask: Ask) -> None:
                 name=name,
                 count=len(homes),
                 vswitch=vswitch.id,
-                groups=groups[home.id],
+                vpc=home.id,
+                groups=tuple(each.id for each in groups or [own_group[home.id]]),
                 disk=disk,
                 data_disk=data_disk,
                 encrypted=bool(given.get("encrypted")),

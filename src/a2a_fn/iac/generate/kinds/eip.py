@@ -43,11 +43,11 @@ def claimed(planner: Planner, host: Ask) -> list[Ask]:
 
 def plan(planner: Planner, ask: Ask) -> None:
     """Add the addresses and bind each to a host, as far as there are both."""
-    if ask in planner.done:
+    if planner.is_done(ask):
         return
     host = owner(planner, ask)
-    hosts = [each for each in planner.made(host)] if host else []
-    count = planner.count(ask, default=len(hosts) or 2)
+    hosts = planner.made(host) if host else []
+    count = planner.count(ask, default=len(hosts) or 1)
     if ask.per and hosts:
         count = len(hosts) * (ask.count or 1)
     addresses = add(planner, ask, count)

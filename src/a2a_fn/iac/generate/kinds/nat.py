@@ -39,7 +39,7 @@ def _bind(
         return [eip.bring(planner, gateway, "nat", ask.attributes.get("bandwidth"))]
     found = []
     for claim in claims:
-        planner.done.add(claim)
+        planner.mark_done(claim)
         each = 1 if claim.per else len(gateways)
         share = -(-planner.count(claim, default=len(gateways)) // each)
         for address in eip.add(planner, claim, share):

@@ -44,7 +44,7 @@ def plan(planner: Planner, ask: Ask) -> None:
         planner.add(
             "oss",
             ask,
-            id=bucket_id,
+            own_id=bucket_id,
             name=name,
             bucket=parameter,
             algorithm="KMS" if given.get("kms") else "AES256",

@@ -19,7 +19,7 @@ def plan(planner: Planner, ask: Ask) -> None:
     homes = planner.deal(ask, count)
     for name, home in zip(planner.names(ask, len(homes)), homes, strict=True):
         group = planner.add("security_group", ask, name=name, count=len(homes), vpc=home.id)
-        open_ports(planner, group, [*ask.rules, *planner.take_loose_rules()])
+        open_ports(planner, group, ask.rules)
     if not planner.asked("ecs") and not planner.has("security_rule"):
         planner.note("security-group-closed")
 
@@ -34,7 +34,7 @@ def bring(planner: Planner, ask: Ask, vpc: str) -> Resource:
         why="@ecs",
         vpc=vpc,
     )
-    open_ports(planner, group, [*ask.rules, *planner.take_loose_rules()])
+    open_ports(planner, group, ask.rules)
     return group
 
 

@@ -18,8 +18,6 @@ def plan(planner: Planner, ask: Ask) -> None:
     count = planner.count(ask, default=zones)
     if ask.count and not ask.per and planner.request.zones and count < zones:
         raise Unanswered("zones-exceed-vswitches", count=count, zones=zones)
-    if ask.per == "zone":
-        count *= zones
     homes = planner.deal(ask, count)
     if ask.cidrs and len(ask.cidrs) != len(homes):
         raise Unanswered("cidr-count", kind="vswitch", count=len(homes), given=len(ask.cidrs))
@@ -32,8 +30,8 @@ def plan(planner: Planner, ask: Ask) -> None:
             planner.network(vpc),
             [given.get(place) for place in places],
             ask.attributes.get("prefix"),
-            planner.vswitch_ranges(vpc),
-            reserve=planner.vswitches_to_come(vpc, ask),
+            planner.vswitch_ranges(vpc, ask),
+            reserve=planner.vswitches_to_come(ask),
         )
         blocks.update(zip(places, map(str, fitted), strict=True))
     for place, home in enumerate(homes):

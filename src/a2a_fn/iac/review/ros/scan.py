@@ -68,11 +68,14 @@ class _Scanner:
         self._walk(node, path, False)
 
     def _add(
-        self, kind: Kind, node: Node | None, path: str, guarded: bool = False, **more: object
+        self, kind: Kind, node: Node | None, path: str, guarded: bool = False,
+        attribute: str | None = None, keys: tuple[str | None, ...] = (),
     ) -> None:
         name = string(node)
         if name is not None and node is not None:
-            self._named(kind, name, node.start, path, guarded, **more)
+            self._named(kind, name, node.start, path, guarded, keys=keys, attribute=attribute)
+        elif isinstance(node, Map | Sequence):
+            self.template.dynamic.add(kind)
 
     def _named(
         self, kind: Kind, name: str, index: int, path: str, guarded: bool = False,

@@ -101,7 +101,9 @@ class Template:
     """A template, or one nested in it (`outer` is then the template around it).
 
     `path` leads to a nested template from the outermost one. `opaque` says why names in it
-    cannot be judged (a macro rewrites it), and is empty if they can.
+    cannot be judged (a macro rewrites it), and is empty if they can. `mentions` are names in
+    texts that may use a parameter; `dynamic` holds the kinds of reference of which some name is
+    computed.
     """
 
     source: Source
@@ -111,6 +113,7 @@ class Template:
     opaque: str = ""
     references: list[Reference] = field(default_factory=list)
     mentions: set[str] = field(default_factory=set)
+    dynamic: set[Kind] = field(default_factory=set)
     nested: list[Template] = field(default_factory=list)
     _sections: dict[str, dict[str, Entry]] = field(default_factory=dict)
 
@@ -169,7 +172,7 @@ class Template:
         default = self.parameters[name].get("Default")
         if not isinstance(default, Scalar) or default.value is None:
             return None
-        return Known(default.value, node or default, name)
+        return Known(default.value, default, name)
 
     def refers_to(self, node: Node | None) -> str | None:
         """Return the name of the resource that a value is taken from by `Ref` or `GetAtt`."""

@@ -1,0 +1,67 @@
+"""The port that an agent fills, and how one is chosen: ``adapter:target``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from ..errors import InvalidSettings
+from ..turns.turn import Turn
+
+
+class Agent(Protocol):
+    """Works on one turn at a time; is called anew, perhaps on another machine, for each.
+
+    When ``run`` returns without having ended the turn, the task is COMPLETED. An a2a-sdk error
+    that it raises fails the task with that message; any other exception fails it with a reference
+    id. After a crash ``run`` is called again with the last checkpoint that it saved: whatever it
+    does to the outside must bear a second time.
+    """
+
+    async def run(self, turn: Turn) -> None:
+        """Do the turn's work."""
+        ...
+
+
+def load_agent(name: str, *, end_state: str = "input-required") -> Agent:
+    """The agent of an ``adapter:target`` name. Raises InvalidSettings that says what is wrong.
+
+    ``iac:offline`` · ``echo:`` · ``executor:package.module:Name`` (an a2a-sdk AgentExecutor) ·
+    ``agent:package.module:Name`` (an Agent). Nothing is imported before it is asked for.
+    ``end_state``: how the IaC agent leaves a task, input-required or completed.
+    """
+    adapter, _, target = name.partition(":")
+    if adapter == "iac" and target == "offline":
+        from .iac import IacAgent
+
+        return IacAgent(end_state=end_state)
+    if adapter == "echo" and not target:
+        from .echo import EchoAgent
+
+        return EchoAgent()
+    if adapter == "executor":
+        from .executor import ExecutorAgent
+
+        return ExecutorAgent(_imported(name, target))
+    if adapter == "agent":
+        return cast("Agent", _imported(name, target))
+    raise InvalidSettings(
+        f"agent: {name!r} is none of iac:offline, echo:, executor:package.module:Name, "
+        "agent:package.module:Name"
+    )
+
+
+def _imported(name: str, target: str) -> object:
+    """The object at ``package.module:Name``; a class or function is called without arguments."""
+    module_name, _, attribute = target.partition(":")
+    if not module_name or not attribute:
+        raise InvalidSettings(f"agent: {name!r} names no package.module:Name after its adapter")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise InvalidSettings(f"agent: cannot import {module_name!r}: {error}") from error
+    found = getattr(module, attribute, None)
+    if found is None:
+        raise InvalidSettings(f"agent: module {module_name!r} has no {attribute!r}")
+    return cast("Callable[[], object]", found)() if callable(found) else found

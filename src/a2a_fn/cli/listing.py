@@ -1,0 +1,97 @@
+"""Tasks and cards as text: tables on a terminal, tab-separated lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from a2a.types.a2a_pb2 import AgentCard, ListTasksResponse, Message, Role, Task, TaskState
+
+from .failures import Failure
+from .screen import Screen, one_line
+from .shelf import label
+from .transcript import message_text, state_word
+
+STATES = {state_word(number): TaskState.Name(number) for number in TaskState.values() if number}
+
+
+def state_name(word: str) -> str:
+    """The TaskState's name for `working`, `TASK_STATE_WORKING` and the like; "" means any state."""
+    if not word:
+        return TaskState.Name(TaskState.TASK_STATE_UNSPECIFIED)
+    key = word.lower().replace("_", "-").removeprefix("task-state-")
+    if key not in STATES:
+        raise Failure(f"--status {word}: there is no such state, only {', '.join(STATES)}")
+    return STATES[key]
+
+
+def show_tasks(screen: Screen, page: ListTasksResponse) -> None:
+    """One line a task: state, time of the state, task, context, and what was said last."""
+    rows = [
+        (
+            state_word(task.status.state),
+            _time(task),
+            task.id,
+            task.context_id,
+            one_line(message_text(task.status.message), 60),
+        )
+        for task in page.tasks
+    ]
+    _table(screen, ("STATE", "SINCE", "TASK", "CONTEXT", "LAST WORDS"), rows)
+    if page.next_page_token:
+        screen.note(f"{len(rows)} of {page.total_size} tasks; --all shows the rest")
+    elif not rows:
+        screen.note("no tasks")
+
+
+def show_task(screen: Screen, task: Task) -> None:
+    """The state, then the messages, then what the artifacts are called."""
+    screen.say(f"{state_word(task.status.state)}  task {task.id}  context {task.context_id}\n")
+    if task.status.HasField("timestamp"):
+        screen.say(f"since {_time(task)}\n")
+    messages = list(task.history)
+    if task.status.HasField("message"):
+        messages.append(task.status.message)
+    for message in messages:
+        _show_message(screen, message)
+    for artifact in task.artifacts:
+        line = f"\nartifact {label(artifact)}"
+        if artifact.description:
+            line += f": {one_line(artifact.description)}"
+        screen.say(line)
+    screen.end_line()
+
+
+def show_card(screen: Screen, card: AgentCard) -> None:
+    """Name, description, interfaces, abilities and skills."""
+    screen.say(f"{one_line(card.name)} {one_line(card.version)}\n")
+    if card.description:
+        screen.say(f"{one_line(card.description, 500)}\n")
+    for interface in card.supported_interfaces:
+        version = f"{interface.protocol_binding} {interface.protocol_version}"
+        screen.say(f"interface  {one_line(version)}  {one_line(interface.url, 500)}\n")
+    abilities = [field.name for field, value in card.capabilities.ListFields() if value is True]
+    screen.say(f"can  {', '.join(abilities).replace('_', ' ') or 'nothing optional'}\n")
+    screen.say(f"takes  {', '.join(map(one_line, card.default_input_modes))}\n")
+    for skill in card.skills:
+        screen.say(f"skill  {one_line(skill.id)}  {one_line(skill.description)}\n")
+
+
+def _show_message(screen: Screen, message: Message) -> None:
+    who = "you" if message.role == Role.ROLE_USER else "agent"
+    screen.say(f"\n[{who}]\n{message_text(message)}")
+    screen.end_line()
+
+
+def _table(screen: Screen, names: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    if not screen.is_terminal:
+        for row in rows:
+            screen.say("\t".join(row) + "\n")
+        return
+    if rows:
+        screen.table(names, rows)
+
+
+def _time(task: Task) -> str:
+    if not task.status.HasField("timestamp"):
+        return "-"
+    return task.status.timestamp.ToDatetime().strftime("%Y-%m-%d %H:%M:%SZ")

@@ -1,0 +1,124 @@
+"""Commands that talk to an agent: call, tasks, task, cancel, watch, card."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .failures import Failure, needs
+
+if TYPE_CHECKING:
+    from .session import Session
+
+Url = Annotated[str, typer.Argument(help="The agent's URL, such as http://127.0.0.1:8080.")]
+TaskId = Annotated[str, typer.Argument(metavar="ID", help="The task's id.")]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout, nothing else.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Save artifacts below this directory; no file there is overwritten."),
+]
+Timeout = Annotated[float | None, typer.Option(min=0.1, help="Stop waiting after so many seconds.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (call, watch, task, tasks, cancel, card):
+        app.command(rich_help_panel="Talk to an agent")(command)
+
+
+def call(
+    url: Url,
+    text: Annotated[str, typer.Argument(help='The message; "-" reads it from stdin.')],
+    file: Annotated[
+        list[Path] | None, typer.Option(help="A file to send along; may be repeated.")
+    ] = None,
+    context: Annotated[str, typer.Option(help="Go on in this conversation.")] = "",
+    task: Annotated[str, typer.Option(help="Go on with this task.")] = "",
+    no_stream: Annotated[
+        bool, typer.Option("--no-stream", help="Wait for the whole answer.")
+    ] = False,
+    out: Out = None,
+    json: AsJson = False,
+    timeout: Timeout = None,
+    message_id: Annotated[
+        str, typer.Option(help="The message's id; the same again is the same request.")
+    ] = "",
+) -> int:
+    """Send a message and show the answer as it comes.
+
+    The answer goes to stdout, remarks (tools, artifacts, how to go on) to stderr. With --json,
+    stdout has one A2A StreamResponse a line, and as the last line the whole task.
+    """
+    message = sys.stdin.read() if text == "-" else text
+    if not message.strip() and not file:
+        raise Failure('the message is empty: say what you want, as in a2a-fn call URL "..."')
+    with _session(url, json, out, timeout) as session:
+        return session.call(
+            message,
+            file or (),
+            context=context,
+            task=task,
+            message_id=message_id or uuid.uuid4().hex,
+            stream=not no_stream,
+        )
+
+
+def watch(
+    url: Url, id: TaskId, out: Out = None, json: AsJson = False, timeout: Timeout = None
+) -> int:
+    """Show a task's events from now until its turn has ended."""
+    with _session(url, json, out, timeout) as session:
+        return session.watch(id)
+
+
+def task(
+    url: Url,
+    id: TaskId,
+    history: Annotated[
+        int | None, typer.Option(min=0, help="Show only the last N messages.")
+    ] = None,
+    out: Out = None,
+    json: AsJson = False,
+) -> int:
+    """Show one task: its state, messages and artifacts."""
+    with _session(url, json, out) as session:
+        return session.task(id, history)
+
+
+def tasks(
+    url: Url,
+    context: Annotated[str, typer.Option(help="Only this conversation.")] = "",
+    status: Annotated[
+        str, typer.Option(help="Only this state, such as working or input-required.")
+    ] = "",
+    page_size: Annotated[int, typer.Option(min=1, max=100, help="Tasks a page.")] = 50,
+    every: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
+    json: AsJson = False,
+) -> int:
+    """List your tasks, the newest first."""
+    with _session(url, json) as session:
+        return session.tasks(context=context, status=status, page_size=page_size, every=every)
+
+
+def cancel(url: Url, id: TaskId, json: AsJson = False) -> int:
+    """Cancel a task."""
+    with _session(url, json) as session:
+        return session.cancel(id)
+
+
+def card(url: Url, json: AsJson = False) -> int:
+    """Show the agent's card."""
+    with _session(url, json) as session:
+        return session.card()
+
+
+def _session(
+    url: str, as_json: bool, out: Path | None = None, timeout: float | None = None
+) -> Session:
+    with needs("cli"):  # imported here: the other commands do without httpx and the A2A types
+        from .session import Session
+    return Session(url, out, timeout, as_json=as_json)

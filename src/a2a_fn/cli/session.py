@@ -1,0 +1,182 @@
+"""One command's dealings with one agent, from the request to the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from a2a.types.a2a_pb2 import ListTasksRequest, Role, SendMessageRequest, StreamResponse, TaskState
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+
+from .attachments import read_part
+from .client import Client, Item
+from .conversation import Conversation
+from .failures import Exit, Failure
+from .listing import show_card, show_task, show_tasks, state_name
+from .screen import Screen
+from .shelf import Shelf
+from .transcript import Transcript, state_word
+
+
+class Session:
+    """A context manager around one command; each method does it and returns the exit code."""
+
+    def __init__(self, url: str, out: Path | None, timeout: float | None, *, as_json: bool) -> None:
+        self._client = Client(url, timeout)
+        self._screen = Screen(machine=as_json)
+        self._shelf = Shelf(out, self._client.download)
+        self._saves = out is not None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def call(
+        self,
+        text: str,
+        files: Iterable[Path],
+        *,
+        context: str,
+        task: str,
+        message_id: str,
+        stream: bool,
+    ) -> int:
+        """Send a message and show its turn."""
+        card = self._client.card()
+        request = SendMessageRequest()
+        message = request.message
+        message.message_id, message.role = message_id, Role.ROLE_USER
+        message.context_id, message.task_id = context, task
+        if text.strip():
+            message.parts.add(text=text)
+        message.parts.extend(read_part(path, card.default_input_modes) for path in files)
+        transcript = Transcript(
+            self._screen, self._shelf, message_id=message_id, continues=bool(task)
+        )
+        conversation = self._conversation(transcript)
+        streams = stream and card.capabilities.streaming
+        send = conversation.send_streaming if streams else conversation.send_blocking
+        return self._follow(lambda: send(request), transcript)
+
+    def watch(self, task: str) -> int:
+        """Show a task's events until its turn has ended."""
+        transcript = Transcript(self._screen, self._shelf)
+        conversation = self._conversation(transcript)
+        return self._follow(lambda: conversation.watch(task), transcript)
+
+    def task(self, task: str, history: int | None) -> int:
+        """Show one task and save its artifacts."""
+        found = self._client.task(task, history)
+        for artifact in found.artifacts:
+            self._shelf.replace(artifact)
+        if self._screen.machine:
+            self._screen.raw(_pretty(found))
+        else:
+            show_task(self._screen, found)
+        for place in self._shelf.save(ended=True):
+            self._screen.note(f"saved {place}", style="green")
+        return Exit.OK
+
+    def tasks(self, *, context: str, status: str, page_size: int, every: bool) -> int:
+        """List tasks, one page or all."""
+        request = ListTasksRequest(
+            context_id=context,
+            page_size=page_size,
+            history_length=0,
+            status=state_name(status),
+        )
+        answer = page = self._client.tasks(request)
+        seen = {""}
+        while every and page.next_page_token not in seen:
+            seen.add(page.next_page_token)  # a server that repeats itself must not hold us
+            request.page_token = page.next_page_token
+            page = self._client.tasks(request)
+            answer.tasks.extend(page.tasks)
+            answer.next_page_token = page.next_page_token
+        if self._screen.machine:
+            self._screen.raw(_pretty(answer))
+        else:
+            show_tasks(self._screen, answer)
+        return Exit.OK
+
+    def cancel(self, task: str) -> int:
+        """Cancel a task."""
+        canceled = self._client.cancel(task)
+        if self._screen.machine:
+            self._screen.raw(_pretty(canceled))
+        else:
+            self._screen.say(f"{state_word(canceled.status.state)}  task {canceled.id}\n")
+        return Exit.OK if canceled.status.state == TaskState.TASK_STATE_CANCELED else Exit.FAILED
+
+    def card(self) -> int:
+        """Show the agent's card; as JSON exactly as it is served."""
+        if self._screen.machine:
+            self._screen.raw(json.dumps(self._client.card_json(), ensure_ascii=False, indent=2))
+        else:
+            show_card(self._screen, self._client.card())
+        return Exit.OK
+
+    def _conversation(self, transcript: Transcript) -> Conversation:
+        return Conversation(self._client, transcript, self._screen, self._on_event)
+
+    def _on_event(self, item: Item) -> None:
+        if self._screen.machine:
+            self._screen.raw(_line(item.response))
+
+    def _follow(self, turn: Callable[[], None], transcript: Transcript) -> int:
+        try:
+            turn()
+        except KeyboardInterrupt:
+            self._screen.end_line()
+            raise Failure(self._stopped(transcript.task_id), Exit.STOPPED) from None
+        except Failure:
+            self._screen.end_line()
+            raise
+        self._screen.end_line()
+        if transcript.replied:
+            self._screen.note(_reply_line(transcript, self._client.url))
+            return Exit.OK
+        if self._screen.machine:
+            self._screen.raw(_line(StreamResponse(task=self._client.task(transcript.task_id))))
+        else:
+            self._screen.note(self._last_line(transcript), style="bold")
+        return Exit.FAILED if transcript.failed else Exit.OK
+
+    def _last_line(self, transcript: Transcript) -> str:
+        url, task = self._client.url, transcript.task_id
+        line = f"{state_word(transcript.state)}  task {task}  context {transcript.context_id}"
+        if transcript.state == TaskState.TASK_STATE_INPUT_REQUIRED:
+            line += f'\ngo on: a2a-fn call {url} "..." --task {task}'
+        else:
+            line += f'\ngo on: a2a-fn call {url} "..." --context {transcript.context_id}'
+        if self._shelf.entries and not self._saves:
+            line += f"\nsave its artifacts: a2a-fn task {url} {task} --out DIR"
+        return line
+
+    def _stopped(self, task: str) -> str:
+        if not task:
+            return "stopped before the server answered; the message may have been accepted"
+        url = self._client.url
+        return (
+            f"stopped watching, the task goes on: a2a-fn watch {url} {task} "
+            f"shows the rest, a2a-fn cancel {url} {task} ends it"
+        )
+
+
+def _reply_line(transcript: Transcript, url: str) -> str:
+    line = "answered with a message, no task"
+    if transcript.context_id:
+        line += f'\ngo on: a2a-fn call {url} "..." --context {transcript.context_id}'
+    return line
+
+
+def _line(message: Message) -> str:
+    return json.dumps(MessageToDict(message), ensure_ascii=False, separators=(",", ":"))
+
+
+def _pretty(message: Message) -> str:
+    return json.dumps(MessageToDict(message), ensure_ascii=False, indent=2)

@@ -1,0 +1,97 @@
+"""The files of the offline commands: found, read, reviewed and written."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from a2a_fn.iac.findings import Report
+from a2a_fn.iac.review import review
+
+from .failures import Failure
+from .writing import safe_name, write_new
+
+FILE_LIMIT = 5 << 20  # bytes; no template may be as large, so more is not one
+COUNT_LIMIT = 5000  # files in one review
+_SUFFIXES = (".yml", ".yaml", ".json", ".template", ".tf", ".tofu", ".tfvars")
+
+
+def review_paths(paths: Sequence[str]) -> Report:
+    """Review files, directories and "-" together.
+
+    Files that were only found (not named) and are no templates are left out of the report. A
+    Failure if nothing was reviewed.
+    """
+    files: dict[str, str] = {}
+    found: set[str] = set()
+    for path in paths:
+        if path == "-":
+            files["<stdin>"] = read_stdin()
+        elif os.path.isdir(path):
+            before = len(files)
+            for place in _templates_below(path):
+                text = _text(place, strict=False)
+                if text is not None and place not in files:
+                    files[place] = text
+                    found.add(place)
+                if len(files) > COUNT_LIMIT:
+                    raise Failure(f"{path} holds more than {COUNT_LIMIT} files: name fewer")
+            if len(files) == before:
+                raise Failure(f"{path} holds no template ({', '.join(_SUFFIXES)})")
+        else:
+            files[os.path.normpath(path)] = _text(path) or ""
+            found.discard(os.path.normpath(path))
+    report = review(files)
+    kept = tuple(f for f in report.files if f.kind != "unknown" or f.name not in found)
+    if not report.findings and all(file.kind == "unknown" for file in kept):
+        why = "; ".join(f"{file.name}: {file.note}" for file in kept[:3])
+        raise Failure(f"nothing to review: {why or 'no file found is a template'}")
+    return replace(report, files=kept)
+
+
+def read_stdin() -> str:
+    """All of stdin as text."""
+    data = sys.stdin.buffer.read(FILE_LIMIT + 1)
+    return _decode("stdin", data)
+
+
+def write_files(out: Path, files: Mapping[str, str]) -> list[Path]:
+    """Write files below a directory without overwriting any that differs."""
+    return [write_new(out, safe_name(name), content.encode()) for name, content in files.items()]
+
+
+def _templates_below(path: str) -> Iterator[str]:
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.lower().endswith(_SUFFIXES) and not name.startswith("."):
+                yield os.path.normpath(os.path.join(folder, name))
+
+
+def _text(path: str, *, strict: bool = True) -> str | None:
+    """A file's text; None instead of a Failure for one that is no text and was only found."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(FILE_LIMIT + 1)
+        return _decode(path, data)
+    except OSError as e:
+        raise Failure(f"{path} cannot be read: {e.strerror or e}") from e
+    except Failure:
+        if strict:
+            raise
+        return None
+
+
+def _decode(name: str, data: bytes) -> str:
+    if len(data) > FILE_LIMIT:
+        raise Failure(f"{name} is larger than {FILE_LIMIT >> 20} MiB: no template is")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise Failure(f"{name} is not UTF-8 text (byte {e.start})") from e
+    if "\0" in text:
+        raise Failure(f"{name} is a binary file")
+    return text

@@ -1,0 +1,225 @@
+"""One machine: HTTP, turn workers and the sweep in one process, or in several on one file.
+
+``serve`` runs all of it; with ``workers=0`` it answers HTTP only, and ``work`` runs the rest.
+Stopping is graceful: no new turn is taken, running ones save and yield, streams end, and whatever
+did not make it is found by the next process from its journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import importlib.util
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import NotFound, Unavailable
+from ..logs import set_up_logs
+from ..settings import PREFIX, Settings
+from ..wiring import Services, build_services
+
+if TYPE_CHECKING:
+    import uvicorn
+
+log = logging.getLogger("a2a_fn.host")
+
+WAIT = 5.0  # seconds that a worker waits for a wake-up before it looks whether to stop
+NEXT = '{"part": "$next"}'  # in a sample event: whatever waits in the local queue
+RETRY = 1.0  # seconds before a silent store is asked again
+
+
+async def serve(settings: Settings, *, workers: int | None = None) -> int:
+    """Serve HTTP until SIGTERM or SIGINT; returns the exit code."""
+    import uvicorn
+
+    set_up_logs(settings.log)
+    services = build_services(settings)
+    count = settings.workers if workers is None else workers
+    config = uvicorn.Config(
+        services.app(),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=max(1, int(settings.grace)),
+    )
+    server = _server(config)
+    stop = asyncio.Event()
+    with _signals(stop):
+        serving = asyncio.create_task(server.serve())
+        stopping = asyncio.create_task(_wait(stop))
+        async with _pool(services, count, stop):
+            await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+            services.stop()  # streams and waiting requests end; their clients come back
+        server.should_exit = True
+        await serving
+        stopping.cancel()
+    await services.close()
+    return 0 if server.started else 1
+
+
+async def work(settings: Settings, *, workers: int | None = None) -> int:
+    """Run turns and the sweep, without HTTP, until SIGTERM or SIGINT; returns the exit code."""
+    set_up_logs(settings.log)
+    services = build_services(settings)
+    count = settings.workers if workers is None else workers
+    stop = asyncio.Event()
+    with _signals(stop):
+        async with _pool(services, count, stop):
+            log.info("working", extra={"a2a": {"workers": count}})
+            await stop.wait()
+    await services.close()
+    return 0
+
+
+def _server(config: uvicorn.Config) -> uvicorn.Server:
+    """A server that leaves the signals to us: turns are to yield before connections close."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    return Server(config)
+
+
+@contextlib.contextmanager
+def _signals(stop: asyncio.Event) -> Iterator[None]:
+    """The first SIGTERM or SIGINT asks to stop; a second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+    both = (signal.SIGTERM, signal.SIGINT)
+
+    def first() -> None:
+        log.info("stopping; once more to stop at once")
+        stop.set()
+        for number in both:
+            loop.remove_signal_handler(number)
+
+    for number in both:
+        loop.add_signal_handler(number, first)
+    try:
+        yield
+    finally:
+        for number in both:
+            loop.remove_signal_handler(number)
+
+
+@contextlib.asynccontextmanager
+async def _pool(services: Services, workers: int, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Turn workers and a sweeper; leaving it stops them, and waits until they have let go."""
+    if workers:
+        await services.sweep()  # at once: what the process before this one left behind
+    tasks = [asyncio.create_task(_worker(services, stop)) for _ in range(workers)]
+    if workers:
+        tasks.append(asyncio.create_task(_sweeper(services, stop)))
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _worker(services: Services, stop: asyncio.Event) -> None:
+    """Take wake-ups, one at a time, and run what they say."""
+    stopped = asyncio.create_task(_wait(stop))
+    try:
+        while not stop.is_set():
+            receiving = asyncio.create_task(services.turns.receive(1, WAIT))
+            await asyncio.wait([receiving, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if not receiving.done():
+                receiving.cancel()
+                await asyncio.wait([receiving])
+                return
+            try:
+                deliveries = receiving.result()
+            except Unavailable as error:
+                log.warning("queue silent: %s", error)
+                await _pause(stop, RETRY)
+                continue
+            for delivery in deliveries:
+                # acknowledged first: from here on the turn's alarm remembers, not the queue, and a
+                # turn longer than the queue's time-out is not given to another worker for nothing
+                await _tried(services.turns.ack(delivery.handle))
+                await _run(services, delivery.body, stop)
+    finally:
+        stopped.cancel()
+
+
+async def _run(services: Services, body: bytes, stop: asyncio.Event) -> None:
+    try:
+        await services.run_turn(body, stop=stop)
+    except Unavailable as error:
+        log.warning("turn left to its alarm: %s", error)
+    except Exception:
+        log.exception("turn failed outside its agent; left to its alarm")
+
+
+async def _sweeper(services: Services, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        await _pause(stop, services.settings.sweep_interval)
+        if not stop.is_set():
+            await _tried(services.sweep())
+
+
+async def _tried(doing: Awaitable[object]) -> None:
+    """Do something that is done again later if it fails now."""
+    try:
+        await doing
+    except Exception as error:
+        log.warning("%s: %s", type(error).__name__, error)
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+async def _pause(stop: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+
+
+async def invoke(
+    kind: str, event: dict[str, Any], settings: Settings, cloud: str = "aws"
+) -> object:
+    """Run the deployed handler of ``functions/<kind>.py`` on one event, with the local engine.
+
+    A queue record whose body names the part ``$next`` gets the next wake-up of the local queue.
+    Raises NotFound if there is no such function.
+    """
+    path = Path("functions") / f"{kind}.py"
+    if not path.is_file():
+        raise NotFound(f"there is no {path} here; run this in a checkout of the project")
+    event = await _filled(event, settings)
+    os.environ[f"{PREFIX}DATA"] = settings.data
+    return await asyncio.to_thread(_handled, path, event)
+
+
+def _handled(path: Path, event: dict[str, Any]) -> object:
+    spec = importlib.util.spec_from_file_location(f"functions_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise NotFound(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    answer: object = module.handler(event, None)
+    return answer
+
+
+async def _filled(event: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """The event, its ``$next`` records filled from the local queue."""
+    event = copy.deepcopy(event)
+    services = build_services(settings)
+    for record in event.get("Records", []):
+        if record.get("body") == NEXT:
+            for delivery in await services.turns.receive(1, 0):
+                record["body"] = delivery.body.decode()
+                await services.turns.ack(delivery.handle)
+    await services.close()
+    return event

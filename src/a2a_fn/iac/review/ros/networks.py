@@ -1,0 +1,226 @@
+"""Are the address blocks right, and do they fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from a2a_fn.iac.documents.tree import Map, Node, Scalar, Sequence
+from a2a_fn.iac.findings import Finding, Rule, Severity
+from a2a_fn.iac.review import cidr
+from a2a_fn.iac.review.ros.template import Entry, Known, Template
+from a2a_fn.iac.review.words import show
+
+VPC = "ALIYUN::ECS::VPC"
+VSWITCH = "ALIYUN::ECS::VSwitch"
+_BLOCKS = ("CidrBlock",)
+# Properties that also take a single address.
+_PEERS = ("DestinationCidrBlock", "SourceCidrIp", "DestCidrIp", "Ipv6SourceCidrIp", "Ipv6DestCidrIp")
+_MOST = 300
+
+
+def _net(block: str) -> str:
+    return (
+        "Resources:\n  Net:\n    Type: ALIYUN::ECS::VPC\n"
+        f"    Properties:\n      CidrBlock: {block}\n"
+    )
+
+
+def _sub(name: str, block: str) -> str:
+    return (
+        f"  {name}:\n    Type: ALIYUN::ECS::VSwitch\n    Properties:\n"
+        f"      VpcId:\n        Ref: Net\n      CidrBlock: {block}\n"
+    )
+
+
+INVALID = Rule(
+    id="ros-invalid-cidr",
+    severity=Severity.ERROR,
+    title="An address block that is none",
+    why="The service refuses addresses over 255, prefix lengths over 32 and the like.",
+    bad=_net("10.0.0.0/33"),
+    good=_net("10.0.0.0/16"),
+)
+HOST_BITS = Rule(
+    id="ros-cidr-host-bits",
+    severity=Severity.ERROR,
+    title="An address block that does not begin at its network address",
+    why="The block of a VPC or vSwitch is given by its first address.",
+    bad=_net("10.0.1.0/16"),
+    good=_net("10.0.0.0/16"),
+)
+OUTSIDE = Rule(
+    id="ros-vswitch-outside-vpc",
+    severity=Severity.ERROR,
+    title="A vSwitch outside its VPC",
+    why="A vSwitch's block is a part of its VPC's block.",
+    bad=_net("10.0.0.0/16") + _sub("Sub", "10.1.0.0/24"),
+    good=_net("10.0.0.0/16") + _sub("Sub", "10.0.1.0/24"),
+)
+OVERLAP = Rule(
+    id="ros-vswitch-overlap",
+    severity=Severity.ERROR,
+    title="vSwitches of one VPC that overlap",
+    why="Two vSwitches of a VPC cannot hold the same address.",
+    bad=_net("10.0.0.0/16") + _sub("A", "10.0.0.0/23") + _sub("B", "10.0.1.0/24"),
+    good=_net("10.0.0.0/16") + _sub("A", "10.0.0.0/23") + _sub("B", "10.0.2.0/24"),
+)
+RULES = (INVALID, HOST_BITS, OUTSIDE, OVERLAP)
+
+
+def blocks(template: Template) -> Iterator[Finding]:
+    """Each block that can be told from the template is one, and begins where it should."""
+    for name, entry in template.resources.items():
+        if not (entry.text("Type") or "").startswith("ALIYUN::") or entry.properties is None:
+            continue
+        for key, node, path in _values(entry.properties, ("Resources", name, "Properties")):
+            known = template.known(node)
+            if known is None or not known.text:
+                continue
+            if key in _PEERS and cidr.is_address(known.text):
+                continue
+            yield from _block(template, entry, key, known, known.text, path)
+
+
+def _block(
+    template: Template, entry: Entry, key: str, known: Known, text: str, path: tuple[str, ...]
+) -> Iterator[Finding]:
+    where = f"the default of {show(known.default)}" if known.default else key
+    at = template.place("Parameters", known.default, "Default") if known.default else ""
+    at = at or template.place(*path)
+    if fault := cidr.fault(text):
+        yield INVALID.at(
+            template.source, known.node.start,
+            f"{where} is {show(text)}, which is no address block: {fault}",
+            fix="write it like 10.0.0.0/16", path=at,
+        )
+        return
+    network = cidr.parse(text)
+    if network is None or entry.text("Type") not in (VPC, VSWITCH):
+        return
+    if cidr.has_host_bits(text, network):
+        yield HOST_BITS.at(
+            template.source, known.node.start,
+            f"{where} is {text}, but that network begins at {network.network_address}",
+            fix=f"write {network}", path=at,
+        )
+
+
+def _values(node: Node, path: tuple[str, ...]) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
+    """Yield the values of block properties, at any depth; not inside functions' arguments."""
+    stack: list[tuple[Node, tuple[str, ...]]] = [(node, path)]
+    while stack:
+        at, where = stack.pop()
+        if isinstance(at, Sequence):
+            stack += [(item, (*where[:-1], f"{where[-1]}[{n}]")) for n, item in enumerate(at.items)]
+        elif isinstance(at, Map):
+            for key, value in at.values.items():
+                if key in _BLOCKS or key in _PEERS:
+                    yield key, value, (*where, key)
+                elif key != "TemplateBody" and not isinstance(value, Scalar):
+                    stack.append((value, (*where, key)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Subnet:
+    entry: Entry
+    known: Known
+    network: cidr.Network
+    vpc: str
+    condition: str | None
+
+
+def subnets(template: Template) -> Iterator[Finding]:
+    """vSwitches lie inside their VPC and beside each other."""
+    groups: dict[str, list[_Subnet]] = {}
+    for subnet in _subnets(template):
+        groups.setdefault(subnet.vpc, []).append(subnet)
+    for vpc, members in groups.items():
+        outer = _network(template, template.resources.get(vpc))
+        taken = [member.network for member in members]
+        for n, member in enumerate(members[:_MOST]):
+            if outer is not None and not cidr.within(member.network, outer):
+                yield _outside(template, member, outer, taken)
+            other = next((o for o in members[:n] if _collide(o, member)), None)
+            if other is not None:
+                yield _overlap(template, member, other, outer, taken)
+
+
+def _subnets(template: Template) -> Iterator[_Subnet]:
+    for entry in template.of_type(VSWITCH):
+        properties = entry.properties
+        known = template.known(properties.get("CidrBlock")) if properties else None
+        network = cidr.parse(known.text) if known and known.text else None
+        vpc = _vpc(template, properties.get("VpcId")) if properties else None
+        if known and network and vpc:
+            yield _Subnet(entry, known, network, vpc, entry.text("Condition"))
+
+
+def _vpc(template: Template, node: Node | None) -> str | None:
+    """Return a key that is equal for vSwitches of the same VPC."""
+    resource = template.refers_to(node)
+    if resource is not None:
+        return resource if "Count" not in _keys(template.resources[resource]) else None
+    only = node.only() if isinstance(node, Map) else None
+    if only and only[0] == "Ref" and isinstance(only[1], Scalar):
+        return f"Ref {only[1].value}"
+    return None
+
+
+def _keys(entry: Entry) -> set[str]:
+    return set(entry.node.values) if isinstance(entry.node, Map) else set()
+
+
+def _network(template: Template, vpc: Entry | None) -> cidr.Network | None:
+    """Return a VPC's block, if it has one that can be told and no further ones."""
+    if vpc is None or vpc.text("Type") != VPC or vpc.properties is None:
+        return None
+    if any("secondary" in key.lower() for key in vpc.properties.values):
+        return None
+    for other in template.resources.values():
+        if "cidrblock" in (other.text("Type") or "").lower():  # a resource that adds a block
+            return None
+    known = template.known(vpc.properties.get("CidrBlock"))
+    return cidr.parse(known.text) if known and known.text else None
+
+
+def _collide(one: _Subnet, other: _Subnet) -> bool:
+    """Say if two overlap and can exist together: under one condition, or one without."""
+    together = one.condition == other.condition or None in (one.condition, other.condition)
+    return together and cidr.overlap(one.network, other.network)
+
+
+def _outside(
+    template: Template, member: _Subnet, outer: cidr.Network, taken: list[cidr.Network]
+) -> Finding:
+    return OUTSIDE.at(
+        template.source, member.known.node.start,
+        f"{_said(member)} is not inside its VPC {show(member.vpc)} ({outer})",
+        fix=_free(outer, member, taken), path=template.place("Resources", member.entry.name,
+                                                             "Properties", "CidrBlock"),
+    )
+
+
+def _overlap(
+    template: Template, member: _Subnet, other: _Subnet, outer: cidr.Network | None,
+    taken: list[cidr.Network],
+) -> Finding:
+    return OVERLAP.at(
+        template.source, member.known.node.start,
+        f"{_said(member)} overlaps vSwitch {show(other.entry.name)} ({other.network})",
+        fix=_free(outer, member, taken), path=template.place("Resources", member.entry.name,
+                                                             "Properties", "CidrBlock"),
+    )
+
+
+def _said(member: _Subnet) -> str:
+    by = f" by the default of {show(member.known.default)}" if member.known.default else ""
+    return f"vSwitch {show(member.entry.name)} ({member.network}{by})"
+
+
+def _free(outer: cidr.Network | None, member: _Subnet, taken: list[cidr.Network]) -> str:
+    free = cidr.free_block(outer, member.network.prefixlen, taken) if outer else None
+    return f"use a free block, such as {free}" if free else "give it a block of its own"
+
+
+CHECKS = (blocks, subnets)

@@ -1,0 +1,53 @@
+"""Is anything declared that nothing uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from a2a_fn.iac.findings import Finding, Rule, Severity
+from a2a_fn.iac.review.terraform.module import Module
+from a2a_fn.iac.review.words import show
+
+_WHY = "Whoever reads the module, or fills it in, is misled; or a use of it was forgotten."
+_ZONE = 'variable "zone" {}\n'
+_NAME = 'locals {\n  name = "web"\n}\n'
+
+
+def _net(value: str) -> str:
+    return f'resource "alicloud_vpc" "main" {{\n  vpc_name = {value}\n}}\n'
+
+
+VARIABLE = Rule(
+    "tf-unused-variable", Severity.LOW, "A variable that nothing uses", _WHY,
+    _ZONE + _net('"a"'), _ZONE + _net("var.zone"),
+)
+LOCAL = Rule(
+    "tf-unused-local", Severity.LOW, "A local value that nothing uses", _WHY,
+    _NAME + _net('"a"'), _NAME + _net("local.name"),
+)
+RULES = (VARIABLE, LOCAL)
+
+_BY_KIND = {"variable": (VARIABLE, "variable"), "local": (LOCAL, "local value")}
+_USERS = ("resource", "data", "module", "output")
+
+
+def unused(module: Module) -> Iterator[Finding]:
+    """Every variable and local is used.
+
+    Not judged if a file cannot be read, or if none holds anything that could use one: then the
+    rest of the module is elsewhere.
+    """
+    if not module.whole or not any(module.all(kind) for kind in _USERS):
+        return
+    used = {(reference.kind, reference.name) for reference in module.references
+            if reference.owner != f"var.{reference.name}"}
+    for kind, (rule, noun) in _BY_KIND.items():
+        for name, declaration in module.all(kind).items():
+            if (kind, name) not in used:
+                yield rule.at(
+                    declaration.source, declaration.start, f"nothing uses the {noun} {show(name)}",
+                    fix="delete it, or use it", path=declaration.address,
+                )
+
+
+CHECKS = (unused,)

@@ -1,0 +1,322 @@
+"""The A2A operations, on the journal: free of HTTP, of JSON and of any cloud.
+
+Any instance can answer any call: nothing is kept here between two calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+
+from a2a.types.a2a_pb2 import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    ListTasksRequest,
+    ListTasksResponse,
+    SendMessageRequest,
+    SendMessageResponse,
+    StreamResponse,
+    SubscribeToTaskRequest,
+    Task,
+)
+from a2a.utils import errors as a2a
+
+from ..errors import NotFound
+from ..journal import intents, lists, stream
+from ..journal.fold import SETTLED, TERMINAL, Head
+from ..journal.journal import Journal
+from ..journal.slots import Failure, Kind, Slot
+from .callers import Caller, Frame
+
+TURN_ENDS = frozenset({Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED})
+PAGE_SIZE = 50
+HOLD = 2.0  # seconds that a stream waits for a bare Message before it shows the Task
+SPARE = 2.0  # seconds before the platform's deadline at which an answer leaves
+
+
+class TaskHandler:
+    """``callers.Handler`` on a journal.
+
+    ``wake`` tells a worker where to look. ``blocking_wait``: seconds that SendMessage waits for
+    the turn's end. ``direct_replies``: the agent may answer with a bare Message and no Task, so a
+    stream holds the Task back until the agent has said something else.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        wake: Callable[[str], Awaitable[None]],
+        *,
+        blocking_wait: float,
+        direct_replies: bool,
+        page_key: bytes,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._journal = journal
+        self._wake = wake
+        self._blocking_wait = blocking_wait
+        self._direct_replies = direct_replies
+        self._page_key = page_key
+        self._stopping = stopping
+
+    # ---------------------------------------------------------------- messages
+
+    async def send_message(
+        self, request: SendMessageRequest, caller: Caller
+    ) -> SendMessageResponse:
+        """Open a turn, wait for its end (or not), and answer with the task as it then stands."""
+        at_once = request.configuration.return_immediately
+        accepted = await self._submit(request, caller, detached=at_once)
+        if not at_once:
+            end = await self._end_of_turn(accepted, caller)
+            if end is not None and end.failure is not None:
+                raise _failure(end.failure)
+            await self._journal.catch_up(accepted.view)
+        head = accepted.head
+        answer = SendMessageResponse()
+        if not head.listed and not at_once and head.state in TERMINAL:
+            answer.message.CopyFrom(head.task.status.message)
+        else:
+            answer.task.CopyFrom(_shown(head, request.configuration))
+        return answer
+
+    async def stream_message(
+        self, request: SendMessageRequest, caller: Caller
+    ) -> AsyncIterator[Frame]:
+        """Open a turn and stream it: the task first, then each event, until the turn ends."""
+        accepted = await self._submit(request, caller, detached=False)
+        head = accepted.head
+        snapshot = Frame(StreamResponse(task=_shown(head, request.configuration)), head.generation)
+        if not _working(accepted):
+            yield self._answer_again(head, snapshot)
+            return
+        if self._direct_replies:
+            first = await self._first_word(accepted, caller)
+            if first is not None and first.slot.failure is not None:
+                raise _failure(first.slot.failure)
+            if first is not None and first.slot.reply:
+                message = first.event.payload.status_update.status.message
+                yield Frame(StreamResponse(message=message))
+                return
+        yield snapshot
+        async with contextlib.aclosing(self._follow(accepted)) as events:
+            async for seen in events:
+                if seen is not None:
+                    yield Frame(seen.event.payload, seen.generation)
+                    if seen.last and seen.slot.kind in TURN_ENDS:
+                        return
+                if self._over(_latest(caller)):
+                    return
+
+    async def _first_word(self, accepted: intents.Accepted, caller: Caller) -> stream.Seen | None:
+        """The first event of the agent itself, if it comes while the Task may be held back."""
+        until = min(asyncio.get_running_loop().time() + HOLD, _latest(caller))
+        async with contextlib.aclosing(self._follow(accepted)) as events:
+            async for seen in events:
+                if seen is not None and seen.slot.kind is not Kind.CLAIMED:
+                    return seen
+                if self._over(until):
+                    return None
+        return None
+
+    def _answer_again(self, head: Head, snapshot: Frame) -> Frame:
+        if head.listed or head.state not in TERMINAL:
+            return snapshot
+        return Frame(StreamResponse(message=head.task.status.message))
+
+    async def _submit(
+        self, request: SendMessageRequest, caller: Caller, *, detached: bool
+    ) -> intents.Accepted:
+        if request.configuration.HasField("task_push_notification_config"):
+            raise a2a.PushNotificationNotSupportedError
+        with _translated():
+            accepted = await intents.submit(
+                self._journal, caller.owner, request.message, detached=detached
+            )
+        active = accepted.view.context.active
+        if active is not None and active.task == accepted.task and not active.claimed:
+            await self._wake(accepted.view.part)
+        return accepted
+
+    async def _end_of_turn(self, accepted: intents.Accepted, caller: Caller) -> Slot | None:
+        """Wait until the task rests or time is up; the slot that ended the turn, if one did."""
+        if not _working(accepted):
+            return None
+        loop = asyncio.get_running_loop()
+        until = min(loop.time() + self._blocking_wait, _latest(caller))
+        async with contextlib.aclosing(self._follow(accepted)) as events:
+            async for seen in events:
+                if seen is not None and (
+                    seen.slot.kind in TURN_ENDS or (seen.last and seen.slot.state in SETTLED)
+                ):
+                    return seen.slot
+                if self._over(until):
+                    return None
+        return None
+
+    def _over(self, until: float) -> bool:
+        """Whether it is past a time of the loop, or the host stops."""
+        return self._stopping() or asyncio.get_running_loop().time() >= until
+
+    def _follow(self, accepted: intents.Accepted) -> AsyncGenerator[stream.Seen | None]:
+        view = accepted.view
+        return stream.follow(
+            self._journal,
+            view.part,
+            accepted.task,
+            view.context.context_id,
+            slot=view.context.n,
+            generation=accepted.head.generation,
+        )
+
+    # ---------------------------------------------------------------- tasks
+
+    async def get_task(self, request: GetTaskRequest, caller: Caller) -> Task:
+        """The task as of now."""
+        with _translated():
+            view = await intents.find(self._journal, caller.owner, request.id)
+        return _shown(view.tasks[request.id], request)
+
+    async def list_tasks(self, request: ListTasksRequest, caller: Caller) -> ListTasksResponse:
+        """One page, newest status first, then ids descending."""
+        query = lists.Query(
+            caller.owner,
+            request.context_id,
+            request.status,
+            request.status_timestamp_after.ToMilliseconds()
+            if request.HasField("status_timestamp_after")
+            else 0,
+        )
+        size = request.page_size if request.HasField("page_size") else PAGE_SIZE
+        cursor = self._opened(request.page_token, query) if request.page_token else None
+        page = await lists.page(self._journal, query, size, cursor)
+        answer = ListTasksResponse(page_size=size, total_size=page.total)
+        for head in page.heads:
+            task = _shown(head, request)
+            if not request.include_artifacts:
+                task.ClearField("artifacts")
+            answer.tasks.append(task)
+        if page.next is not None:
+            answer.next_page_token = self._sealed(page.next, query)
+        return answer
+
+    async def cancel_task(self, request: CancelTaskRequest, caller: Caller) -> Task:
+        """End a task; its worker finds out at its next write."""
+        try:
+            with _translated():
+                view = await intents.cancel(self._journal, caller.owner, request.id)
+        except a2a.UnsupportedOperationError as error:
+            raise a2a.TaskNotCancelableError(error.message) from error
+        return _shown(view.tasks[request.id], None)
+
+    async def subscribe(
+        self, request: SubscribeToTaskRequest, caller: Caller, last_event_id: int | None = None
+    ) -> AsyncIterator[Frame]:
+        """The task, then each event after it, until a terminal state. With ``last_event_id`` the
+        task is the one of that generation, so that nothing after it is missed or repeated."""
+        journal = self._journal
+        with _translated():
+            view = await intents.find(journal, caller.owner, request.id)
+        head, n = view.tasks[request.id], view.context.n
+        if last_event_id is not None and last_event_id < head.generation:
+            context_id = view.context.context_id
+            then = await stream.as_of(journal, view.part, request.id, context_id, last_event_id)
+            if then is not None:
+                head, n = then
+        if head.state in TERMINAL:
+            raise a2a.UnsupportedOperationError(str(intents.Ended(request.id, head.state)))
+        yield Frame(StreamResponse(task=head.task), head.generation)
+        following = stream.follow(
+            journal,
+            view.part,
+            request.id,
+            view.context.context_id,
+            slot=n,
+            generation=head.generation,
+        )
+        async with contextlib.aclosing(following) as events:
+            async for seen in events:
+                if seen is not None:
+                    yield Frame(seen.event.payload, seen.generation)
+                    if seen.last and seen.slot.state in TERMINAL:
+                        return
+                if self._over(_latest(caller)):
+                    return
+
+    # ---------------------------------------------------------------- page tokens
+
+    def _mac(self, body: bytes, query: lists.Query) -> bytes:
+        bound = json.dumps([query.owner, query.context_id, query.state, query.since]).encode()
+        return hmac.digest(self._page_key, len(bound).to_bytes(4, "big") + bound + body, "sha256")
+
+    def _sealed(self, cursor: lists.Cursor, query: lists.Query) -> str:
+        body = json.dumps(cursor.key).encode()
+        return base64.urlsafe_b64encode(self._mac(body, query)[:12] + body).decode().rstrip("=")
+
+    def _opened(self, token: str, query: lists.Query) -> lists.Cursor:
+        try:
+            data = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+        except ValueError:
+            data = b""
+        mac, body = data[:12], data[12:]
+        if not hmac.compare_digest(mac, self._mac(body, query)[:12]):
+            raise a2a.InvalidParamsError(
+                "pageToken is not one that this server gave for this request; "
+                "begin again without it",
+                data={"errors": [{"field": "pageToken", "message": "Unknown token."}]},
+            )
+        return lists.Cursor(json.loads(body))
+
+
+def page_key(secret: bytes) -> bytes:
+    """The key of page tokens, from the deployment's secret."""
+    return hashlib.blake2b(b"page-tokens", key=secret, digest_size=32).digest()
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """The journal's refusals in A2A's words; engines' errors pass (see ``errors.py``)."""
+    try:
+        yield
+    except NotFound as error:
+        raise a2a.TaskNotFoundError from error
+    except intents.WrongContext as error:
+        raise a2a.InvalidParamsError(
+            str(error),
+            data={"errors": [{"field": "message.contextId", "message": str(error)}]},
+        ) from error
+    except (intents.Ended, intents.Busy) as error:
+        raise a2a.UnsupportedOperationError(str(error)) from error
+
+
+def _failure(failure: Failure) -> a2a.A2AError:
+    """The agent's own refusal, as it raised it."""
+    kind = getattr(a2a, failure.error, a2a.InternalError)
+    error: a2a.A2AError = kind(failure.message)
+    return error
+
+
+def _working(accepted: intents.Accepted) -> bool:
+    active = accepted.view.context.active
+    return active is not None and active.task == accepted.task
+
+
+def _latest(caller: Caller) -> float:
+    return math.inf if caller.deadline is None else caller.deadline - SPARE
+
+
+def _shown(head: Head, request: object) -> Task:
+    """A copy of the task with as much history as asked for (unset: all)."""
+    task = Task()
+    task.CopyFrom(head.task)
+    if request is not None and request.HasField("history_length"):  # type: ignore[attr-defined]
+        n = request.history_length  # type: ignore[attr-defined]
+        if n < len(task.history):
+            del task.history[: len(task.history) - n]
+    return task

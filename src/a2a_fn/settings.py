@@ -1,0 +1,183 @@
+"""The settings of a deployment: one frozen value, from a YAML file and the environment.
+
+Keys are kebab-case in the file (``blocking-wait: 25``) and ``A2A_FN_BLOCKING_WAIT`` in the
+environment, which wins over the file; arguments of the command line win over both. Everything that
+is wrong is said in one error. Plain dataclasses on purpose: this is on the HTTP function's
+cold path, where a validation library would cost as much as the protocol types.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from .errors import InvalidSettings
+
+PREFIX = "A2A_FN_"
+
+
+def _setting(default: Any, meaning: str, check: Callable[[Any], str] | None = None) -> Any:
+    return field(default=default, metadata={"meaning": meaning, "check": check})
+
+
+def _within(low: float, high: float) -> Callable[[Any], str]:
+    return lambda n: "" if low <= n <= high else f"must be from {low:g} to {high:g}"
+
+
+def _one_of(*words: str) -> Callable[[Any], str]:
+    return lambda word: "" if word in words else f"must be one of {', '.join(words)}"
+
+
+def _http_url(url: str) -> str:
+    parts = urlsplit(url)
+    if not url or (parts.scheme in ("http", "https") and parts.netloc and not parts.query):
+        return ""
+    return "must be an http or https URL without a query, such as https://agent.example.com"
+
+
+def _agent(name: str) -> str:
+    if re.fullmatch(r"iac:offline|echo:|(executor|agent):[\w.]+:\w+", name):
+        return ""
+    return "must be iac:offline, echo:, executor:package.module:Name or agent:package.module:Name"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting, with its default. Durations in seconds."""
+
+    agent: str = _setting("iac:offline", "who answers, as adapter:target", _agent)
+    engine: str = _setting(
+        "sqlite", "where state lives: sqlite or memory", _one_of("sqlite", "memory")
+    )
+    data: str = _setting(".a2a-fn", "the folder of the embedded engine")
+    host: str = _setting("127.0.0.1", "the address that serve listens on")
+    port: int = _setting(8080, "the port that serve listens on; 0: any free one", _within(0, 65535))
+    public_url: str = _setting("", "the URL that the card names; else the request's", _http_url)
+    workers: int = _setting(4, "turns that one process runs at once", _within(0, 1000))
+    blocking_wait: float = _setting(
+        600.0, "how long SendMessage waits for the turn to end", _within(0, 86_400)
+    )
+    streaming: bool = _setting(True, "whether the card offers streaming")
+    lease: float = _setting(
+        60.0, "silence after which a turn's worker counts as dead", _within(0.3, 3600)
+    )
+    clock_skew: float = _setting(5.0, "how far two machines' clocks may be apart", _within(0, 600))
+    max_attempts: int = _setting(
+        3, "claims of a turn without progress before it is FAILED", _within(1, 100)
+    )
+    max_hops: int = _setting(1000, "claims of a turn in all before it is FAILED", _within(1, 1e6))
+    grace: float = _setting(
+        10.0, "how long a running turn has to save when the host stops", _within(0, 600)
+    )
+    sweep_interval: float = _setting(
+        10.0, "how often serve looks for what a crash left", _within(0.05, 3600)
+    )
+    body_limit: int = _setting(
+        10 * 1024 * 1024, "the largest request body, in bytes", _within(1024, 1 << 30)
+    )
+    shards: int = _setting(1, "how many partitions the alarms are spread over", _within(1, 1024))
+    end_state: str = _setting(
+        "input-required",
+        "how the IaC agent ends a turn: input-required or completed",
+        _one_of("input-required", "completed"),
+    )
+    id_key: str = _setting("", "secret that ids are derived with; empty: kept in the data folder")
+    log: str = _setting(
+        "auto", "text, json, or auto: text on a terminal", _one_of("auto", "text", "json")
+    )
+
+
+def load(
+    config: str | os.PathLike[str] | None = None,
+    overrides: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> Settings:
+    """The settings of a YAML file (if given), the environment, and overrides (None: not given).
+
+    Raises InvalidSettings that lists every fault with the place it came from.
+    """
+    faults: list[str] = []
+    given: dict[str, tuple[str, object]] = {}
+    for key, value in _from_file(config, faults).items():
+        given[str(key).replace("-", "_")] = (f"{config}: {key}", value)
+    for key, text in environ.items():
+        if key.startswith(PREFIX):
+            given[key.removeprefix(PREFIX).lower()] = (key, text)
+    for key, override in (overrides or {}).items():
+        if override is not None:
+            given[key.replace("-", "_")] = (f"--{key.replace('_', '-')}", override)
+    known = {f.name: f for f in dataclasses.fields(Settings)}
+    values: dict[str, Any] = {}
+    for name, (where, value) in given.items():
+        if name not in known:
+            faults.append(f"{where}: there is no such setting{_meant(name, list(known))}")
+            continue
+        try:
+            values[name] = _typed(known[name], value)
+        except ValueError as error:
+            faults.append(f"{where}: {error}")
+    if faults:
+        raise InvalidSettings("\n".join(faults))
+    return Settings(**values)
+
+
+def _from_file(config: str | os.PathLike[str] | None, faults: list[str]) -> Mapping[Any, Any]:
+    if config is None:
+        return {}
+    import yaml
+
+    try:
+        loaded = yaml.safe_load(Path(config).read_text(encoding="utf-8"))
+    except OSError as error:
+        faults.append(f"{config}: cannot be read: {error.strerror}")
+        return {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        faults.append(f"{config}: is not YAML: {' '.join(str(error).split())}")
+        return {}
+    if loaded is None:
+        return {}
+    if not isinstance(loaded, dict):
+        faults.append(f"{config}: must be a mapping of settings, not a {type(loaded).__name__}")
+        return {}
+    return loaded
+
+
+def _typed(setting: dataclasses.Field[Any], value: object) -> Any:
+    """The value as the setting's type. Raises ValueError that says what is wrong, without the
+    value where that is a secret."""
+    kind: type[Any] = type(setting.default)
+    typed: Any
+    if kind is bool:
+        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        typed = words.get(str(value).lower())
+        if typed is None:
+            raise ValueError("must be true or false")
+    elif kind in (int, float):
+        try:
+            typed = kind(str(value))
+        except ValueError:
+            raise ValueError(
+                f"must be a {'whole ' if kind is int else ''}number, not {str(value)[:40]!r}"
+            ) from None
+    elif isinstance(value, str | int | float):
+        typed = str(value)
+    else:
+        raise ValueError(f"must be text, not a {type(value).__name__}")
+    check = setting.metadata["check"]
+    fault = check(typed) if check else ""
+    if fault:
+        raise ValueError(f"{fault}, not {str(typed)[:60]!r}")
+    return typed
+
+
+def _meant(name: str, known: list[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, known, 1)
+    return f"; did you mean {close[0].replace('_', '-')}?" if close else ""

@@ -44,7 +44,7 @@ async def race(folder: Path, name: str) -> None:
     rows = SqliteRows(folder / "a2a.db", clock=SystemClock())
     await rows.get("journal", "open the file before the start")
     await start()
-    await asyncio.gather(*(take_slots(rows, f"{name}{n}", 400) for n in range(4)))
+    await asyncio.gather(*(take_slots(rows, f"{name}{n}", 800) for n in range(4)))
     await rows.close()
 
 

@@ -56,7 +56,7 @@ class Script:
     def said(self) -> list[tuple[str, bool]]:
         """The tokens in the order of the finished answer, and whether each must be there."""
         said = [
-            (self.token(i), what != "hasty" and not self.stubborn)
+            (self.token(i), what != "hasty")
             for i, (what, _) in enumerate(self.steps)
             if what in ("say", "big", "note", "hasty")
         ]

@@ -1,4 +1,4 @@
-"""Tasks and cards as text: tables on a terminal, tab-separated lines elsewhere."""
+"""Tasks and cards as text: aligned columns on a terminal, tab-separated lines elsewhere."""
 
 from __future__ import annotations
 
@@ -86,9 +86,12 @@ def _table(screen: Screen, names: tuple[str, ...], rows: Sequence[tuple[str, ...
     if not screen.is_terminal:
         for row in rows:
             screen.say("\t".join(row) + "\n")
-        return
-    if rows:
-        screen.table(names, rows)
+    elif rows:
+        # Never folded: an id that is broken over two lines cannot be copied.
+        widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+        for row in (names, *rows):
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            screen.say("  ".join(cells).rstrip() + "\n")
 
 
 def _time(task: Task) -> str:

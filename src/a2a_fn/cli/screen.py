@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 # C0 without tab and newline, DEL, C1, and the marks that reorder text.
@@ -64,15 +62,6 @@ class Screen:
         if self._mid_line:
             self._write("\n")
             self._mid_line = False
-
-    def table(self, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """A table for a person; the text in it is not cut."""
-        table = Table(box=None, pad_edge=False)
-        for name in names:
-            table.add_column(name, overflow="fold")
-        for row in rows:
-            table.add_row(*(Text(printable(cell)) for cell in row))
-        Console(file=self._out, highlight=False).print(table)
 
     def raw(self, text: str) -> None:
         """Write a line for a machine, as it is."""

@@ -11,7 +11,7 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
 from .attachments import read_part
-from .client import Client, Item
+from .client import Client, Item, TimedOut
 from .conversation import Conversation
 from .failures import Exit, Failure
 from .listing import show_card, show_task, show_tasks, state_name
@@ -132,7 +132,10 @@ class Session:
             turn()
         except KeyboardInterrupt:
             self._screen.end_line()
-            raise Failure(self._stopped(transcript.task_id), Exit.STOPPED) from None
+            raise Failure(self._stopped(transcript), Exit.STOPPED) from None
+        except TimedOut as e:
+            self._screen.end_line()
+            raise Failure(f"{e}; {self._rest(transcript)}", e.code) from e
         except Failure:
             self._screen.end_line()
             raise
@@ -157,14 +160,19 @@ class Session:
             line += f"\nsave its artifacts: a2a-fn task {url} {task} --out DIR"
         return line
 
-    def _stopped(self, task: str) -> str:
+    def _stopped(self, transcript: Transcript) -> str:
+        url, task = self._client.url, transcript.task_id
         if not task:
-            return "stopped before the server answered; the message may have been accepted"
-        url = self._client.url
-        return (
-            f"stopped watching, the task goes on: a2a-fn watch {url} {task} "
-            f"shows the rest, a2a-fn cancel {url} {task} ends it"
-        )
+            return f"stopped; {self._rest(transcript)}"
+        return f"stopped; {self._rest(transcript)}; a2a-fn cancel {url} {task} ends it"
+
+    def _rest(self, transcript: Transcript) -> str:
+        if transcript.task_id:
+            return f"the task goes on: a2a-fn watch {self._client.url} {transcript.task_id}"
+        if transcript.message_id:
+            again = f"the same call with --message-id {transcript.message_id}"
+            return f"the message may have been accepted: {again} asks after it"
+        return "nothing was changed"
 
 
 def _reply_line(transcript: Transcript, url: str) -> str:

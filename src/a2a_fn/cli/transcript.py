@@ -45,6 +45,7 @@ class Transcript:
     def __init__(
         self, screen: Screen, shelf: Shelf, *, message_id: str = "", continues: bool = False
     ) -> None:
+        self.message_id = message_id
         self.task_id = ""
         self.context_id = ""
         self.state: int = TaskState.TASK_STATE_UNSPECIFIED
@@ -52,7 +53,6 @@ class Transcript:
         self.settled = False  # the turn has ended: nothing more is to come
         self._screen = screen
         self._shelf = shelf
-        self._message_id = message_id
         self._continues = continues
         self._printed: dict[str, str] = {}  # messageId -> text
         self._current = ""
@@ -122,7 +122,7 @@ class Transcript:
         for n, message in enumerate(messages):
             if message.role == Role.ROLE_USER:
                 start = n + 1
-                here = here or message.message_id == self._message_id
+                here = here or message.message_id == self.message_id
         return messages[start:], here
 
     def _take_status(self, update: StatusUpdate) -> None:

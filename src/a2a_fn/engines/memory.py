@@ -160,7 +160,7 @@ class MemoryRows:
             insort(table.keys, change.key)
         self._rev += 1
         table.rows[change.key] = Row(
-            change.key, bytes(change.value), self._rev, change.order, change.expires
+            change.key, change.value, self._rev, change.order, change.expires
         )
         if change.expires is not None:
             entry = (change.expires, change.partition, change.key, self._rev)
@@ -192,7 +192,7 @@ class MemoryBlobs:
     async def put(self, data: bytes, media_type: str = "application/octet-stream") -> str:
         """See ``ports.Blobs.put``."""
         key = hashlib.sha256(data).hexdigest()
-        self._blobs[key] = bytes(data)
+        self._blobs[key] = data
         return key
 
     async def get(self, key: str) -> bytes:

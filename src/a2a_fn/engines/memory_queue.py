@@ -49,7 +49,7 @@ class MemoryQueue:
         """See ``ports.Queue.send``."""
         check_body(body)
         self._sent += 1
-        message = self._live[self._sent] = _Message(self._sent, bytes(body))
+        message = self._live[self._sent] = _Message(self._sent, body)
         self._hide(message, delay)
         self._bell.ring()
 

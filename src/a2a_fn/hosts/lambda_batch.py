@@ -10,51 +10,71 @@ from typing import Any
 
 from ..settings import Settings
 from ..wiring import Services
-from .loop import process_loop
+from .loop import close_loop, process_loop
 
 log = logging.getLogger("a2a_fn.host")
 
 Remaining = Callable[[], float]
 
 
-def turn_handler(settings: Settings) -> Callable[[dict[str, Any], Any], dict[str, Any]]:
+class TurnFunction:
     """The handler of the turn function: runs what each wake-up of a batch says.
 
     A record whose turn failed for the store's sake is reported, so that the queue brings it again;
     one that cannot be read is reported too, so that it ends in the dead letters and is seen.
     """
-    services = Services(settings)
 
-    async def run(record: dict[str, Any], remaining: Remaining) -> str | None:
+    def __init__(self, settings: Settings) -> None:
+        self._services = Services(settings)
+
+    def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        """Run one batch; names the records that failed."""
+        return process_loop().run_until_complete(self._batch(event, _remaining(context)))
+
+    async def _batch(self, event: dict[str, Any], remaining: Remaining) -> dict[str, Any]:
+        records = event.get("Records", [])
+        failed = await asyncio.gather(*(self._failed(r, remaining) for r in records))
+        return {
+            "batchItemFailures": [
+                {"itemIdentifier": record.get("messageId")}
+                for record, bad in zip(records, failed, strict=True)
+                if bad
+            ]
+        }
+
+    async def _failed(self, record: dict[str, Any], remaining: Remaining) -> bool:
         try:
-            outcome = await services.run_turn(record["body"].encode(), remaining=remaining)
+            outcome = await self._services.run_turn(record["body"].encode(), remaining=remaining)
         except Exception:
             log.exception("wake-up failed", extra={"a2a": {"message": record.get("messageId")}})
-            return str(record.get("messageId"))
+            return True
         log.info("wake-up done", extra={"a2a": {"outcome": str(outcome)}})
-        return None
+        return False
 
-    async def batch(event: dict[str, Any], remaining: Remaining) -> dict[str, Any]:
-        failed = await asyncio.gather(*(run(r, remaining) for r in event.get("Records", [])))
-        return {"batchItemFailures": [{"itemIdentifier": name} for name in failed if name]}
-
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        """Run one batch."""
-        return process_loop().run_until_complete(batch(event, _remaining(context)))
-
-    return handler
+    def close(self) -> None:
+        """Let go of everything; a platform never calls this, a test or ``invoke`` does."""
+        _close(self._services)
 
 
-def sweep_handler(settings: Settings) -> Callable[[dict[str, Any], Any], dict[str, Any]]:
+class SweepFunction:
     """The handler of the sweep function: rings every alarm that is due."""
-    services = Services(settings)
 
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-        """Sweep once."""
-        rung = process_loop().run_until_complete(services.sweep(_remaining(context)))
-        return {"rung": rung}
+    def __init__(self, settings: Settings) -> None:
+        self._services = Services(settings)
 
-    return handler
+    def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        """Sweep once; says how many alarms rang."""
+        sweeping = self._services.sweep(_remaining(context))
+        return {"rung": process_loop().run_until_complete(sweeping)}
+
+    def close(self) -> None:
+        """As ``TurnFunction.close``."""
+        _close(self._services)
+
+
+def _close(services: Services) -> None:
+    process_loop().run_until_complete(services.close())
+    close_loop()
 
 
 def _remaining(context: Any) -> Remaining:

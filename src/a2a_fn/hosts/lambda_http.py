@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
 from typing import Any
 
 from mangum import Mangum
 
 from ..settings import Settings
 from ..wiring import Services
-from .loop import process_loop
+from .loop import close_loop, process_loop
 
 TEXT = ["text/", "application/json", "application/a2a+json"]
 """Media types that leave as text; Mangum would send A2A's own as base64."""
@@ -18,17 +18,22 @@ GATEWAY_WAIT = 25.0
 """Seconds that SendMessage may wait: API Gateway gives up after 29."""
 
 
-def http_handler(settings: Settings) -> Callable[[dict[str, Any], Any], dict[str, Any]]:
-    """The Lambda handler of the HTTP function."""
-    import dataclasses
+class HttpFunction:
+    """The handler of the HTTP function. An answer leaves whole, so the card offers no streaming."""
 
-    wait = min(settings.blocking_wait, GATEWAY_WAIT)
-    services = Services(dataclasses.replace(settings, blocking_wait=wait))
-    mangum = Mangum(services.app(), lifespan="off", text_mime_types=TEXT)
+    def __init__(self, settings: Settings) -> None:
+        wait = min(settings.blocking_wait, GATEWAY_WAIT)
+        self._services = Services(
+            dataclasses.replace(settings, blocking_wait=wait, streaming=False)
+        )
+        self._mangum = Mangum(self._services.app(), lifespan="off", text_mime_types=TEXT)
 
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Answer one HTTP request."""
         process_loop()
-        return mangum(event, context)
+        return self._mangum(event, context)
 
-    return handler
+    def close(self) -> None:
+        """Let go of everything; a platform never calls this, a test or ``invoke`` does."""
+        process_loop().run_until_complete(self._services.close())
+        close_loop()

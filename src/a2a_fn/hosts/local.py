@@ -14,11 +14,12 @@ import importlib.util
 import logging
 import os
 import signal
+import socket
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotFound, Unavailable
+from ..errors import InvalidSettings, NotFound, Unavailable
 from ..logs import set_up_logs
 from ..settings import PREFIX, Settings
 from ..wiring import Services, build_services
@@ -40,10 +41,9 @@ async def serve(settings: Settings, *, workers: int | None = None) -> int:
     set_up_logs(settings.log)
     services = build_services(settings)
     count = settings.workers if workers is None else workers
+    listening = _listening(settings)
     config = uvicorn.Config(
         services.app(),
-        host=settings.host,
-        port=settings.port,
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -52,9 +52,10 @@ async def serve(settings: Settings, *, workers: int | None = None) -> int:
     server = _server(config)
     stop = asyncio.Event()
     with _signals(stop):
-        serving = asyncio.create_task(server.serve())
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
         stopping = asyncio.create_task(_wait(stop))
         async with _pool(services, count, stop):
+            log.info("serving", extra={"a2a": {"url": _url(listening), "workers": count}})
             await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
             services.stop()  # streams and waiting requests end; their clients come back
         server.should_exit = True
@@ -76,6 +77,23 @@ async def work(settings: Settings, *, workers: int | None = None) -> int:
             await stop.wait()
     await services.close()
     return 0
+
+
+def _listening(settings: Settings) -> socket.socket:
+    """The listening socket. Raises InvalidSettings that says why there can be none."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        raise InvalidSettings(
+            f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
+            "choose another host or port"
+        ) from error
+
+
+def _url(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _server(config: uvicorn.Config) -> uvicorn.Server:
@@ -186,7 +204,7 @@ async def _pause(stop: asyncio.Event, seconds: float) -> None:
             await stop.wait()
 
 
-async def invoke(
+def invoke(
     kind: str, event: dict[str, Any], settings: Settings, cloud: str = "aws"
 ) -> object:
     """Run the deployed handler of ``functions/<kind>.py`` on one event, with the local engine.
@@ -197,9 +215,10 @@ async def invoke(
     path = Path("functions") / f"{kind}.py"
     if not path.is_file():
         raise NotFound(f"there is no {path} here; run this in a checkout of the project")
-    event = await _filled(event, settings)
-    os.environ[f"{PREFIX}DATA"] = settings.data
-    return await asyncio.to_thread(_handled, path, event)
+    event = asyncio.run(_filled(event, settings))
+    os.environ[f"{PREFIX}DATA"] = settings.data  # as the platform would set it
+    os.environ[f"{PREFIX}AGENT"] = settings.agent
+    return _handled(path, event)
 
 
 def _handled(path: Path, event: dict[str, Any]) -> object:
@@ -208,7 +227,10 @@ def _handled(path: Path, event: dict[str, Any]) -> object:
         raise NotFound(f"{path} cannot be imported")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    answer: object = module.handler(event, None)
+    try:
+        answer: object = module.handler(event, None)
+    finally:
+        module.handler.close()
     return answer
 
 

@@ -18,3 +18,12 @@ def process_loop() -> asyncio.AbstractEventLoop:
         _loop = asyncio.new_event_loop()
     asyncio.set_event_loop(_loop)
     return _loop
+
+
+def close_loop() -> None:
+    """Close the process's loop, if there is one."""
+    global _loop
+    if _loop is not None:
+        _loop.close()
+        asyncio.set_event_loop(None)
+        _loop = None

@@ -4,7 +4,7 @@ The severity ladder, the same for every rule:
 
 | severity | meaning |
 | --- | --- |
-| ERROR | it cannot be deployed as written, part of it is silently lost, or a live credential is in it |
+| ERROR | it cannot be deployed as written, part of it is lost, or a live credential is in it |
 | HIGH | it deploys, and exposes something: a password in clear, an admin port open to the world |
 | MEDIUM | probably not what its author meant |
 | LOW | dead or untidy, harmless |

@@ -25,7 +25,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from a2a_fn.protocol import values
-from a2a_fn.protocol.descriptors import is_required
+from a2a_fn.protocol.descriptors import is_required, map_entry
 
 M = TypeVar("M", bound=Message)
 
@@ -183,6 +183,8 @@ def _shape(descriptor: Descriptor) -> _Shape:
 def _field(field: FieldDescriptor) -> _Field:
     message = field.message_type
     rule = RULES.get(field.full_name)
+    if map_entry(field) is not None:
+        raise TypeError(f"{field.full_name} is a map: no request had one when this was written")
     take: Callable[[object], Any] | None
     if message is not None:
         take = _WELL_KNOWN.get(message.full_name)

@@ -84,7 +84,8 @@ def octets(value: object) -> bytes:
 
 
 _RFC3339 = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)",
+    re.ASCII | re.IGNORECASE,
 )
 
 

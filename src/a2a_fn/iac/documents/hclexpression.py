@@ -7,8 +7,8 @@ line breaks, so is this.
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from a2a_fn.iac.documents.hcl import (
     Access,

@@ -113,8 +113,7 @@ class _Parser(ExpressionParser):
         code = _UNICODE.match(self.text, self.at)
         number = int(code[1] or code[2], 16) if code else 0x110000
         if not code or number > 0x10FFFF:
-            raise Stop(self.at - 1, "invalid escape in a text",
-                       fix="write a backslash as \\\\")
+            raise Stop(self.at - 1, "invalid escape in a text", fix="write a backslash as \\\\")
         self.at = code.end()
         return chr(number)
 
@@ -128,8 +127,11 @@ class _Parser(ExpressionParser):
         while True:
             stop = _HEREDOC_STOP.search(self.text, self.at)
             if not stop:
-                raise Stop(start, "the heredoc is not closed",
-                           fix=f"add a line that holds only {marker[:40]}")
+                raise Stop(
+                    start,
+                    "the heredoc is not closed",
+                    fix=f"add a line that holds only {marker[:40]}",
+                )
             parts.append(self.text[self.at : stop.end() if stop[0] == "\n" else stop.start()])
             self.at = stop.end()
             if stop[0] != "\n":

@@ -123,8 +123,11 @@ class _Reader:
         start = self.at
         match = _STRING.match(self.text, start)
         if not match:
-            raise _Stop(start, "the string is not closed, or holds a raw line break or control "
-                        "character", fix='close it with ", and write line breaks as \\n')
+            raise _Stop(
+                start,
+                "the string is not closed, or holds a raw line break or control character",
+                fix='close it with ", and write line breaks as \\n',
+            )
         self.at = match.end()
         value = match[0][1:-1]
         if "\\" in value:
@@ -145,8 +148,10 @@ class _Reader:
         found = self._peek()
         what = f'"{found}"' if found.isprintable() and found else "the end of the text"
         if found in ("'", "/", "#"):
-            return _Stop(self.at, f"expected {wanted}, found {what}; JSON has no comments and no "
-                         "single quotes")
+            return _Stop(
+                self.at,
+                f"expected {wanted}, found {what}; JSON has no comments and no single quotes",
+            )
         return _Stop(self.at, f"expected {wanted}, found {what}")
 
 

@@ -40,8 +40,8 @@ class Document:
     """A text that has been read.
 
     `kind` as in `ReviewedFile`. `tree` is set for ROS, `body` for Terraform, neither after a
-    syntax error. `note` says why a file of unknown kind was not read. `folder` groups the files of a
-    Terraform module.
+    syntax error. `note` says why a file of unknown kind was not read. `folder` groups the files
+    of a Terraform module.
     """
 
     kind: str
@@ -121,9 +121,7 @@ def _data(source: Source, name: str) -> tuple[str, Node | None, tuple[Problem, .
     return "json", tree, problems
 
 
-def _classify(
-    source: Source, format_: str, tree: Node, problems: tuple[Problem, ...]
-) -> Document:
+def _classify(source: Source, format_: str, tree: Node, problems: tuple[Problem, ...]) -> Document:
     if not isinstance(tree, Map):
         if _ROS_MARK.search(source.text) and format_ == "yaml":
             problem = Problem("syntax", tree.start, "a template is a map of sections; this is not")

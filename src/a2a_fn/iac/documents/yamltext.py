@@ -29,7 +29,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-_STYLES = {None: "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded"}
+_STYLES = {"": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded"}
 _MERGE = "<<"
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _TRUE = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"}
@@ -84,7 +84,7 @@ def read_yaml(source: Source) -> tuple[Node | None, tuple[Problem, ...]]:
 
 
 def _explain(error: yaml.YAMLError, end: int) -> Problem:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = str(getattr(error, "problem", None) or "this is not YAML")
     context = getattr(error, "context", None)
     message = f"{problem} ({context})" if context else problem
@@ -115,8 +115,11 @@ class _Reader:
             case yaml.DocumentStartEvent():
                 self.documents += 1
                 if self.documents > 1:
-                    raise _Stop(event.start_mark.index, "a second document begins here; a template "
-                                "is one document", fix="delete this line and what follows")
+                    raise _Stop(
+                        event.start_mark.index,
+                        "a second document begins here; a template is one document",
+                        fix="delete this line and what follows",
+                    )
 
     def _open(self, event: Any) -> None:
         start = event.start_mark.index
@@ -185,8 +188,8 @@ def _merge(node: Map, merges: list[Node]) -> None:
 
 
 def _scalar(event: Any) -> Scalar:
-    style = _STYLES.get(event.style, "quoted")
-    plain = event.style is None and event.implicit[0]
+    style = _STYLES.get(event.style or "", "quoted")
+    plain = style == "plain" and event.implicit[0]
     value: Value = _resolve(event.value) if plain else event.value
     return Scalar(value, event.start_mark.index, event.end_mark.index, style)
 

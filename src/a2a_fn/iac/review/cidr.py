@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -75,9 +76,8 @@ def free_block(outer: Network, length: int, taken: Iterable[Network]) -> Network
     if not outer.prefixlen <= length <= outer.max_prefixlen:
         return None
     busy = list(taken)
-    for n, block in enumerate(outer.subnets(new_prefix=length)):
-        if n >= _TRIES:
-            break
+    blocks: Iterator[Network] = outer.subnets(new_prefix=length)
+    for block in islice(blocks, _TRIES):
         if not any(overlap(block, other) for other in busy):
             return block
     return None

@@ -26,7 +26,8 @@ _SECRET_ENDS = (
     ("auth", "token"),
 )
 _PLACEHOLDER = re.compile(
-    r"\{\{.*\}\}|.*\$\{.*|<.*>|\[.*\]|[*x.\s-]+|null|none|true|false|yes|no", re.I | re.S
+    r"\{\{.*\}\}|.*\$\{.*|<.*>|\[.*\]|your[\W_].*|[*x.\s-]+|null|none|true|false|yes|no",
+    re.I | re.S,
 )
 
 # Shapes that only a real credential has. Each is followed by a check that it is no example.
@@ -88,7 +89,7 @@ def credentials(source: Source) -> Iterable[Finding]:
                     source,
                     match.start(),
                     f"{what} stands here in clear",
-                    fix="revoke it, and use a RAM role or a secret parameter in its place",
+                    fix="revoke it, and use a role or a secret parameter in its place",
                 )
 
 

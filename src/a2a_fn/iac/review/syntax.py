@@ -21,12 +21,8 @@ DUPLICATE = Rule(
     severity=Severity.ERROR,
     title="A key occurs twice in one map",
     why="Parsers keep the last one without a word: what stands under the first is lost.",
-    bad="Resources:\n"
-    "  Net:\n    Type: ALIYUN::ECS::VPC\n"
-    "  Net:\n    Type: ALIYUN::ECS::VPC\n",
-    good="Resources:\n"
-    "  Net:\n    Type: ALIYUN::ECS::VPC\n"
-    "  Net2:\n    Type: ALIYUN::ECS::VPC\n",
+    bad="Resources:\n  Net:\n    Type: ALIYUN::ECS::VPC\n  Net:\n    Type: ALIYUN::ECS::VPC\n",
+    good="Resources:\n  Net:\n    Type: ALIYUN::ECS::VPC\n  Net2:\n    Type: ALIYUN::ECS::VPC\n",
 )
 LIMIT = Rule(
     id="too-large",
@@ -48,12 +44,15 @@ def problems(document: Document) -> Iterator[Finding]:
                 yield SYNTAX.at(document.source, problem.index, problem.message, fix=problem.fix)
             case "limit":
                 yield LIMIT.at(
-                    document.source, problem.index, f"not reviewed: {problem.message}",
+                    document.source,
+                    problem.index,
+                    f"not reviewed: {problem.message}",
                     fix="split the template",
                 )
             case "duplicate-key":
                 yield DUPLICATE.at(
-                    document.source, problem.index,
+                    document.source,
+                    problem.index,
                     f"the key {show(problem.message)} occurs twice in this map; only the last "
                     "one counts",
                     fix="rename one of them, or merge the two",

@@ -62,9 +62,9 @@ def conditions(template: Template) -> Iterator[Finding]:
     graph: Edges = {name: {} for name in template.section("Conditions")}
     for reference in template.references:
         section, owner = reference.owner
-        if section == "Conditions" and reference.kind is Kind.CONDITION:
-            if reference.name in graph:
-                graph[owner].setdefault(reference.name, reference)
+        is_edge = section == "Conditions" and reference.kind is Kind.CONDITION
+        if is_edge and reference.name in graph:
+            graph[owner].setdefault(reference.name, reference)
     for cycle in cycles(graph):
         yield _finding(template, graph, cycle)
 

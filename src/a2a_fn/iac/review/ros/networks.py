@@ -15,7 +15,13 @@ VPC = "ALIYUN::ECS::VPC"
 VSWITCH = "ALIYUN::ECS::VSwitch"
 _BLOCKS = ("CidrBlock",)
 # Properties that also take a single address.
-_PEERS = ("DestinationCidrBlock", "SourceCidrIp", "DestCidrIp", "Ipv6SourceCidrIp", "Ipv6DestCidrIp")
+_PEERS = (
+    "DestinationCidrBlock",
+    "SourceCidrIp",
+    "DestCidrIp",
+    "Ipv6SourceCidrIp",
+    "Ipv6DestCidrIp",
+)
 _MOST = 300
 
 
@@ -90,9 +96,11 @@ def _block(
     at = at or template.place(*path)
     if fault := cidr.fault(text):
         yield INVALID.at(
-            template.source, known.node.start,
+            template.source,
+            known.node.start,
             f"{where} is {show(text)}, which is no address block: {fault}",
-            fix="write it like 10.0.0.0/16", path=at,
+            fix="write it like 10.0.0.0/16",
+            path=at,
         )
         return
     network = cidr.parse(text)
@@ -100,9 +108,11 @@ def _block(
         return
     if cidr.has_host_bits(text, network):
         yield HOST_BITS.at(
-            template.source, known.node.start,
+            template.source,
+            known.node.start,
             f"{where} is {text}, but that network begins at {network.network_address}",
-            fix=f"write {network}", path=at,
+            fix=f"write {network}",
+            path=at,
         )
 
 
@@ -194,22 +204,27 @@ def _outside(
     template: Template, member: _Subnet, outer: cidr.Network, taken: list[cidr.Network]
 ) -> Finding:
     return OUTSIDE.at(
-        template.source, member.known.node.start,
+        template.source,
+        member.known.node.start,
         f"{_said(member)} is not inside its VPC {show(member.vpc)} ({outer})",
-        fix=_free(outer, member, taken), path=template.place("Resources", member.entry.name,
-                                                             "Properties", "CidrBlock"),
+        fix=_free(outer, member, taken),
+        path=template.place("Resources", member.entry.name, "Properties", "CidrBlock"),
     )
 
 
 def _overlap(
-    template: Template, member: _Subnet, other: _Subnet, outer: cidr.Network | None,
+    template: Template,
+    member: _Subnet,
+    other: _Subnet,
+    outer: cidr.Network | None,
     taken: list[cidr.Network],
 ) -> Finding:
     return OVERLAP.at(
-        template.source, member.known.node.start,
+        template.source,
+        member.known.node.start,
         f"{_said(member)} overlaps vSwitch {show(other.entry.name)} ({other.network})",
-        fix=_free(outer, member, taken), path=template.place("Resources", member.entry.name,
-                                                             "Properties", "CidrBlock"),
+        fix=_free(outer, member, taken),
+        path=template.place("Resources", member.entry.name, "Properties", "CidrBlock"),
     )
 
 

@@ -89,8 +89,11 @@ def _permissions(template: Template, node: Map, path: str) -> Iterator[_Permissi
             opening = Opening(*ports, known.text, show(known.default) if known.default else "")
             at = node.get(key) or node
             yield _Permission(
-                opening, (policy or "").lower() in _DENIALS, _priority(template, node),
-                at.start, template.place(f"{path}.{key}"),
+                opening,
+                (policy or "").lower() in _DENIALS,
+                _priority(template, node),
+                at.start,
+                template.place(f"{path}.{key}"),
             )
 
 

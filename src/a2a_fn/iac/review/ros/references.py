@@ -21,32 +21,41 @@ def _rule(name: str, title: str, bad: str, good: str) -> Rule:
 
 REF = _rule("ref", "Ref to nothing", _SUB + "Ref: Nett\n", _SUB + "Ref: Net\n")
 GETATT = _rule(
-    "getatt", "Fn::GetAtt of nothing",
-    _SUB + "Fn::GetAtt: [Nett, VpcId]\n", _SUB + "Fn::GetAtt: [Net, VpcId]\n",
+    "getatt",
+    "Fn::GetAtt of nothing",
+    _SUB + "Fn::GetAtt: [Nett, VpcId]\n",
+    _SUB + "Fn::GetAtt: [Net, VpcId]\n",
 )
 SUB = _rule(
-    "sub", "A variable of Fn::Sub that is nothing",
+    "sub",
+    "A variable of Fn::Sub that is nothing",
     _NET + "Outputs:\n  Id:\n    Value:\n      Fn::Sub: vpc ${Nett.VpcId}\n",
     _NET + "Outputs:\n  Id:\n    Value:\n      Fn::Sub: vpc ${Net.VpcId}\n",
 )
 DEPENDENCY = _rule(
-    "dependency", "DependsOn names no resource",
+    "dependency",
+    "DependsOn names no resource",
     _NET + "  Bucket:\n    Type: ALIYUN::OSS::Bucket\n    DependsOn: Nett\n",
     _NET + "  Bucket:\n    Type: ALIYUN::OSS::Bucket\n    DependsOn: Net\n",
 )
 MAPPING = _rule(
-    "mapping", "Fn::FindInMap of a mapping or key that is not there",
-    "Mappings:\n  Sizes:\n    small:\n      Cores: 2\n" + _NET
+    "mapping",
+    "Fn::FindInMap of a mapping or key that is not there",
+    "Mappings:\n  Sizes:\n    small:\n      Cores: 2\n"
+    + _NET
     + "Outputs:\n  Cores:\n    Value:\n      Fn::FindInMap: [Sizes, large, Cores]\n",
-    "Mappings:\n  Sizes:\n    small:\n      Cores: 2\n" + _NET
+    "Mappings:\n  Sizes:\n    small:\n      Cores: 2\n"
+    + _NET
     + "Outputs:\n  Cores:\n    Value:\n      Fn::FindInMap: [Sizes, small, Cores]\n",
 )
 CONDITION = _rule(
-    "condition", "A condition that is not defined",
+    "condition",
+    "A condition that is not defined",
     _NET + "    Condition: WithNet\n",
     "Parameters:\n  New:\n    Type: Boolean\n"
     "Conditions:\n  WithNet:\n    Fn::Equals: [true, {Ref: New}]\n"
-    + _NET + "    Condition: WithNet\n",
+    + _NET
+    + "    Condition: WithNet\n",
 )
 RULES = (REF, GETATT, SUB, DEPENDENCY, MAPPING, CONDITION)
 
@@ -77,7 +86,10 @@ def names(template: Template) -> Iterator[Finding]:
 def _declared(template: Template, *sections: str) -> list[str]:
     """Return the names in scope. A nested template may also be written against the outer one."""
     return [
-        name for scope in template.scopes() for section in sections for name in scope.section(section)
+        name
+        for scope in template.scopes()
+        for section in sections
+        for name in scope.section(section)
     ]
 
 
@@ -93,7 +105,7 @@ def _look_up(
         fix: str | None = f"use Ref: {reference.name}"
     else:
         message = f"there is no {noun} {show(reference.name)}"
-        fix = known.meant(reference.name) or f"declare it, or correct the name"
+        fix = known.meant(reference.name) or "declare it, or correct the name"
     yield rule.at(template.source, reference.index, message, fix=fix, path=reference.path)
 
 
@@ -130,7 +142,8 @@ def _keys(template: Template, reference: Reference) -> Iterator[Finding]:
             return
         if (inner := node.get(key)) is None:
             yield MAPPING.at(
-                template.source, reference.index,
+                template.source,
+                reference.index,
                 f"the mapping {show(reference.name)} has no key {show(key)} there",
                 fix=Names(node.values).meant(key) or "add the key, or correct it",
                 path=reference.path,

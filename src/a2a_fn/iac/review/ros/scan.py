@@ -68,8 +68,13 @@ class _Scanner:
         self._walk(node, path, False)
 
     def _add(
-        self, kind: Kind, node: Node | None, path: str, guarded: bool = False,
-        attribute: str | None = None, keys: tuple[str | None, ...] = (),
+        self,
+        kind: Kind,
+        node: Node | None,
+        path: str,
+        guarded: bool = False,
+        attribute: str | None = None,
+        keys: tuple[str | None, ...] = (),
     ) -> None:
         name = string(node)
         if name is not None and node is not None:
@@ -78,14 +83,21 @@ class _Scanner:
             self.template.dynamic.add(kind)
 
     def _named(
-        self, kind: Kind, name: str, index: int, path: str, guarded: bool = False,
-        attribute: str | None = None, keys: tuple[str | None, ...] = (),
+        self,
+        kind: Kind,
+        name: str,
+        index: int,
+        path: str,
+        guarded: bool = False,
+        attribute: str | None = None,
+        keys: tuple[str | None, ...] = (),
     ) -> None:
         if kind in (Kind.REF, Kind.GETATT, Kind.SUB, Kind.DEPENDS_ON):
             name = name.partition("[")[0]
         self.template.references.append(
-            Reference(kind, name, index, self.owner, self.template.place(path), attribute,
-                      guarded, keys)
+            Reference(
+                kind, name, index, self.owner, self.template.place(path), attribute, guarded, keys
+            )
         )
 
     def _walk(self, node: Node, path: str, guarded: bool) -> None:

@@ -63,8 +63,10 @@ def literals(template: Template) -> Iterator[Finding]:
 
 def _literal(template: Template, key: str, value: Scalar, path: str) -> Finding:
     return LITERAL.at(
-        template.source, value.start, f"{show(key)} is written out in clear",
-        fix="take it from a parameter with NoEcho: true, and change the password",
+        template.source,
+        value.start,
+        f"{show(key)} is written out in clear",
+        fix="take it from a parameter with NoEcho: true, and change the secret",
         path=template.place(path),
     )
 
@@ -78,7 +80,8 @@ def defaults(template: Template) -> Iterator[Finding]:
         secret = _is_secret(name, entry)
         if secret or _no_echo(entry):
             yield DEFAULT.at(
-                template.source, default.start,
+                template.source,
+                default.start,
                 f"the default of {'the secret' if secret else 'the NoEcho'} parameter "
                 f"{show(name)} can be read here",
                 fix="delete the default, so that each stack gets its own value",
@@ -92,7 +95,8 @@ def echoes(template: Template) -> Iterator[Finding]:
     for name, entry in template.parameters.items():
         if _is_secret(name, entry) and not _no_echo(entry):
             yield NO_ECHO.at(
-                template.source, entry.key.start,
+                template.source,
+                entry.key.start,
                 f"the parameter {show(name)} holds a secret and is not NoEcho",
                 fix="add NoEcho: true",
                 path=template.place("Parameters", name),

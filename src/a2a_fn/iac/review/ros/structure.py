@@ -69,14 +69,20 @@ def version(template: Template) -> Iterator[Finding]:
     if node is None:
         if not any(_slip(key) == SECTIONS[0] for key in template.root.values):
             yield VERSION.at(
-                template.source, template.root.start,
-                "ROSTemplateFormatVersion is missing", fix=fix, path=path,
+                template.source,
+                template.root.start,
+                "ROSTemplateFormatVersion is missing",
+                fix=fix,
+                path=path,
             )
     elif not isinstance(node, Scalar) or text_of(node) != _VERSION:
         found = show(text_of(node)) if isinstance(node, Scalar) else "no text"
         yield VERSION.at(
-            template.source, node.start,
-            f"ROSTemplateFormatVersion is {found}, not {_VERSION}", fix=fix, path=path,
+            template.source,
+            node.start,
+            f"ROSTemplateFormatVersion is {found}, not {_VERSION}",
+            fix=fix,
+            path=path,
         )
 
 
@@ -87,7 +93,9 @@ def sections(template: Template) -> Iterator[Finding]:
             continue
         close = _slip(key)
         yield SECTION.at(
-            template.source, at.start, f"ROS knows no section {show(key)}",
+            template.source,
+            at.start,
+            f"ROS knows no section {show(key)}",
             fix=f"did you mean {show(close)}?" if close else "delete it, or move it to Metadata",
             path=template.place(key),
             severity=Severity.ERROR if close else Severity.MEDIUM,
@@ -105,8 +113,11 @@ def shapes(template: Template) -> Iterator[Finding]:
         if node is None or isinstance(node, Map) or _is_null(node):
             continue
         yield SHAPE.at(
-            template.source, node.start, f"{section} is not a map of names to entries",
-            fix=f"write {section} as a map", path=template.place(section),
+            template.source,
+            node.start,
+            f"{section} is not a map of names to entries",
+            fix=f"write {section} as a map",
+            path=template.place(section),
         )
     if template.opaque:
         return
@@ -115,8 +126,11 @@ def shapes(template: Template) -> Iterator[Finding]:
             what = _fault(entry.node)
             if what:
                 yield SHAPE.at(
-                    template.source, entry.key.start, f"the {noun} {show(name)} {what}",
-                    fix=f"give the {noun} a Type", path=template.place(section, name),
+                    template.source,
+                    entry.key.start,
+                    f"the {noun} {show(name)} {what}",
+                    fix=f"give the {noun} a Type",
+                    path=template.place(section, name),
                 )
 
 
@@ -145,7 +159,8 @@ def attributes(template: Template) -> Iterator[Finding]:
             close = None if key in _ATTRIBUTES else names.closest(key)
             if close:
                 yield ATTRIBUTE.at(
-                    template.source, at.start,
+                    template.source,
+                    at.start,
                     f"a resource has no attribute {show(key)}",
                     fix=f"did you mean {show(close)}?",
                     path=template.place("Resources", name, key),

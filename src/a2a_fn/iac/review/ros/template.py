@@ -52,6 +52,7 @@ class Reference:
     owner: tuple[str, str]
     path: str
     attribute: str | None = None
+    attribute_index: int = 0
     guarded: bool = False
     keys: tuple[str | None, ...] = ()
 

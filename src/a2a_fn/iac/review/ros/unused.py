@@ -22,17 +22,21 @@ def _rule(noun: str, bad: str, good: str) -> Rule:
 
 
 PARAMETER = _rule(
-    "parameter", _PARAMETER + _NET,
+    "parameter",
+    _PARAMETER + _NET,
     _PARAMETER + _NET + "    Properties:\n      VpcName:\n        Ref: Name\n",
 )
 CONDITION = _rule("condition", _CONDITION + _NET, _CONDITION + _NET + "    Condition: Named\n")
 MAPPING = _rule(
-    "mapping", _MAPPING + _NET,
-    _MAPPING + _NET
+    "mapping",
+    _MAPPING + _NET,
+    _MAPPING
+    + _NET
     + "    Properties:\n      CidrBlock:\n        Fn::FindInMap: [Blocks, small, Block]\n",
 )
 LOCAL = _rule(
-    "local", _LOCAL + _NET,
+    "local",
+    _LOCAL + _NET,
     _LOCAL + _NET + "    Properties:\n      CidrBlock:\n        Ref: Block\n",
 )
 RULES = (PARAMETER, CONDITION, MAPPING, LOCAL)
@@ -61,8 +65,11 @@ def unused(template: Template) -> Iterator[Finding]:
         for name, entry in template.section(section).items():
             if name not in used:
                 yield rule.at(
-                    template.source, entry.key.start, f"nothing uses the {noun} {show(name)}",
-                    fix="delete it, or use it", path=template.place(section, name),
+                    template.source,
+                    entry.key.start,
+                    f"nothing uses the {noun} {show(name)}",
+                    fix="delete it, or use it",
+                    path=template.place(section, name),
                 )
 
 

@@ -50,9 +50,11 @@ def circles(module: Module) -> Iterator[Finding]:
             shown = [*shown[: _SHOWN - 1], "…", cycle[0]]
         what = "needs itself" if len(cycle) == 1 else "is part of a circle"
         yield CYCLE.at(
-            first.source, first.start,
+            first.source,
+            first.start,
             f"{show(cycle[0])} {what}: " + " -> ".join(show(name)[1:-1] for name in shown),
-            fix="drop one of these references", path=cycle[0],
+            fix="drop one of these references",
+            path=cycle[0],
         )
 
 

@@ -28,12 +28,30 @@ class _Family:
 
 
 _FAMILIES = (
-    _Family("alicloud_vswitch", "cidr_block", "vpc_id", "alicloud_vpc", "cidr_block",
-            ("alicloud_vpc_ipv4_cidr_block",)),
-    _Family("aws_subnet", "cidr_block", "vpc_id", "aws_vpc", "cidr_block",
-            ("aws_vpc_ipv4_cidr_block_association",)),
-    _Family("tencentcloud_subnet", "cidr_block", "vpc_id", "tencentcloud_vpc", "cidr_block",
-            ("tencentcloud_vpc_assistant_cidr",)),
+    _Family(
+        "alicloud_vswitch",
+        "cidr_block",
+        "vpc_id",
+        "alicloud_vpc",
+        "cidr_block",
+        ("alicloud_vpc_ipv4_cidr_block",),
+    ),
+    _Family(
+        "aws_subnet",
+        "cidr_block",
+        "vpc_id",
+        "aws_vpc",
+        "cidr_block",
+        ("aws_vpc_ipv4_cidr_block_association",),
+    ),
+    _Family(
+        "tencentcloud_subnet",
+        "cidr_block",
+        "vpc_id",
+        "tencentcloud_vpc",
+        "cidr_block",
+        ("tencentcloud_vpc_assistant_cidr",),
+    ),
     _Family("huaweicloud_vpc_subnet", "cidr", "vpc_id", "huaweicloud_vpc", "cidr"),
 )
 _BLOCKS = frozenset({"cidr_block"})
@@ -56,23 +74,33 @@ def _sub(name: str, block: str) -> str:
 
 
 INVALID = Rule(
-    "tf-invalid-cidr", Severity.ERROR, "An address block that is none",
+    "tf-invalid-cidr",
+    Severity.ERROR,
+    "An address block that is none",
     "The provider refuses addresses over 255, prefix lengths over 32 and the like.",
-    _net("10.0.0.0/33"), _net("10.0.0.0/16"),
+    _net("10.0.0.0/33"),
+    _net("10.0.0.0/16"),
 )
 HOST_BITS = Rule(
-    "tf-cidr-host-bits", Severity.ERROR,
+    "tf-cidr-host-bits",
+    Severity.ERROR,
     "An address block that does not begin at its network address",
     "The block of a network or subnet is given by its first address.",
-    _net("10.0.1.0/16"), _net("10.0.0.0/16"),
+    _net("10.0.1.0/16"),
+    _net("10.0.0.0/16"),
 )
 OUTSIDE = Rule(
-    "tf-subnet-outside-network", Severity.ERROR, "A subnet outside its network",
+    "tf-subnet-outside-network",
+    Severity.ERROR,
+    "A subnet outside its network",
     "A subnet's block is a part of its network's block.",
-    _net("10.0.0.0/16") + _sub("a", "10.1.0.0/24"), _net("10.0.0.0/16") + _sub("a", "10.0.1.0/24"),
+    _net("10.0.0.0/16") + _sub("a", "10.1.0.0/24"),
+    _net("10.0.0.0/16") + _sub("a", "10.0.1.0/24"),
 )
 OVERLAP = Rule(
-    "tf-subnet-overlap", Severity.ERROR, "Subnets of one network that overlap",
+    "tf-subnet-overlap",
+    Severity.ERROR,
+    "Subnets of one network that overlap",
     "Two subnets of a network cannot hold the same address.",
     _net("10.0.0.0/16") + _sub("a", "10.0.0.0/23") + _sub("b", "10.0.1.0/24"),
     _net("10.0.0.0/16") + _sub("a", "10.0.0.0/23") + _sub("b", "10.0.2.0/24"),
@@ -112,8 +140,11 @@ def _block(declaration: Declaration, name: str, value: Known, expr: Expr) -> Ite
     source, path = declaration.source, f"{declaration.address}.{name}"
     if fault := cidr.fault(text):
         yield INVALID.at(
-            source, expr.start, f"{name}{by} is {show(text)}, which is no address block: {fault}",
-            fix="write it like 10.0.0.0/16", path=path,
+            source,
+            expr.start,
+            f"{name}{by} is {show(text)}, which is no address block: {fault}",
+            fix="write it like 10.0.0.0/16",
+            path=path,
         )
         return
     network = cidr.parse(text)
@@ -121,9 +152,11 @@ def _block(declaration: Declaration, name: str, value: Known, expr: Expr) -> Ite
         return
     if cidr.has_host_bits(text, network):
         yield HOST_BITS.at(
-            source, expr.start,
+            source,
+            expr.start,
             f"{name}{by} is {text}, but that network begins at {network.network_address}",
-            fix=f"write {network}", path=path,
+            fix=f"write {network}",
+            path=path,
         )
 
 
@@ -212,7 +245,8 @@ def _finding(
     free = cidr.free_block(outer, member.network.prefixlen, taken) if outer else None
     source: Source = member.declaration.source
     return rule.at(
-        source, member.expr.start,
+        source,
+        member.expr.start,
         f"{show(member.declaration.address)} ({member.network}{by}) {what}",
         fix=f"use a free block, such as {free}" if free else "give it a block of its own",
         path=f"{member.declaration.address}.cidr_block",

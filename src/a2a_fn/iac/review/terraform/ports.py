@@ -28,15 +28,21 @@ def _rule(ports: str, source: str) -> str:
 
 
 ADMIN = Rule(
-    "tf-admin-port-open", Severity.HIGH, "SSH or RDP open to the world",
+    "tf-admin-port-open",
+    Severity.HIGH,
+    "SSH or RDP open to the world",
     "Ports 22 and 3389 are under constant attack: let in only the addresses of those who "
     "administer, or use a service that needs no open port.",
-    _rule("22/22", "0.0.0.0/0"), _rule("22/22", "10.0.0.0/8"),
+    _rule("22/22", "0.0.0.0/0"),
+    _rule("22/22", "10.0.0.0/8"),
 )
 ALL = Rule(
-    "tf-all-ports-open", Severity.HIGH, "Every port open to the world",
+    "tf-all-ports-open",
+    Severity.HIGH,
+    "Every port open to the world",
     "Whatever listens on the machine, now or later, can be reached by anyone.",
-    _rule("1/65535", "0.0.0.0/0"), _rule("443/443", "0.0.0.0/0"),
+    _rule("1/65535", "0.0.0.0/0"),
+    _rule("443/443", "0.0.0.0/0"),
 )
 RULES = (ADMIN, ALL)
 
@@ -56,7 +62,8 @@ def openings(module: Module) -> Iterator[Finding]:
         for opening, expr in reader(module, declaration):
             if opening.admin:
                 yield (ALL if opening.is_all else ADMIN).at(
-                    declaration.source, expr.start,
+                    declaration.source,
+                    expr.start,
                     f"in {show(declaration.address)} {opening.sentence()}",
                     fix="open only the ports that are needed, and those to known addresses",
                     path=declaration.address,

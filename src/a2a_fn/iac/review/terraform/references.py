@@ -22,27 +22,32 @@ def _rule(kind: str, noun: str, bad: str, good: str) -> Rule:
 _ZONE = 'variable "zone" {}\n'
 _NET = 'resource "alicloud_vpc" "main" {}\n'
 VARIABLE = _rule(
-    "variable", "variable",
-    _ZONE + "output \"zone\" {\n  value = var.zones\n}\noutput \"z\" {\n  value = var.zone\n}\n",
-    _ZONE + "output \"zone\" {\n  value = var.zone\n}\n",
+    "variable",
+    "variable",
+    _ZONE + 'output "zone" {\n  value = var.zones\n}\noutput "z" {\n  value = var.zone\n}\n',
+    _ZONE + 'output "zone" {\n  value = var.zone\n}\n',
 )
 LOCAL = _rule(
-    "local", "local value",
-    "locals {\n  name = \"a\"\n}\noutput \"name\" {\n  value = local.name + local.nam\n}\n",
-    "locals {\n  name = \"a\"\n}\noutput \"name\" {\n  value = local.name\n}\n",
+    "local",
+    "local value",
+    'locals {\n  name = "a"\n}\noutput "name" {\n  value = local.name + local.nam\n}\n',
+    'locals {\n  name = "a"\n}\noutput "name" {\n  value = local.name\n}\n',
 )
 MODULE = _rule(
-    "module", "module call",
+    "module",
+    "module call",
     'module "net" {\n  source = "./net"\n}\noutput "id" {\n  value = module.nett.id\n}\n',
     'module "net" {\n  source = "./net"\n}\noutput "id" {\n  value = module.net.id\n}\n',
 )
 RESOURCE = _rule(
-    "resource", "resource",
+    "resource",
+    "resource",
     _NET + 'output "id" {\n  value = alicloud_vpc.man.id\n}\n',
     _NET + 'output "id" {\n  value = alicloud_vpc.main.id\n}\n',
 )
 DATA = _rule(
-    "data", "data source",
+    "data",
+    "data source",
     'data "alicloud_zones" "all" {}\noutput "id" {\n  value = data.alicloud_zones.al.id\n}\n',
     'data "alicloud_zones" "all" {}\noutput "id" {\n  value = data.alicloud_zones.all.id\n}\n',
 )
@@ -87,7 +92,8 @@ def undeclared(module: Module) -> Iterator[Finding]:
             continue  # types have an underscore; this is some other object
         rule, noun = _BY_KIND[reference.kind]
         yield rule.at(
-            reference.source, reference.start,
+            reference.source,
+            reference.start,
             f"no {noun} {show(reference.name)} is declared in this folder's files",
             fix=known[reference.kind].meant(reference.name) or "declare it, or correct the name",
             path=reference.owner,
@@ -99,9 +105,11 @@ def declared_twice(module: Module) -> Iterator[Finding]:
     for first, second in module.repeats:
         line, _ = first.source.position(first.start)
         yield DUPLICATE.at(
-            second.source, second.start,
+            second.source,
+            second.start,
             f"{show(second.address)} is already declared in {first.source.name}, line {line}",
-            fix="delete or rename one of them", path=second.address,
+            fix="delete or rename one of them",
+            path=second.address,
         )
 
 
@@ -120,7 +128,9 @@ def _set_twice(source: Source, body: Body) -> Iterator[Finding]:
     for attribute in body.attributes:
         if attribute.name in seen:
             yield ARGUMENT.at(
-                source, attribute.start, f"{show(attribute.name)} is set twice in this block",
+                source,
+                attribute.start,
+                f"{show(attribute.name)} is set twice in this block",
                 fix="delete one of them",
             )
         seen.add(attribute.name)

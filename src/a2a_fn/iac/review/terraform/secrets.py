@@ -16,19 +16,28 @@ _WEB = 'resource "alicloud_instance" "web" {\n  password = '
 _GOOD = _VARIABLE + "}\n" + _WEB + "var.password\n}\n"
 
 LITERAL = Rule(
-    "tf-secret-literal", Severity.HIGH, "A password written into a file",
+    "tf-secret-literal",
+    Severity.HIGH,
+    "A password written into a file",
     "Whoever can read the file, or a copy of it, can use the password.",
-    _WEB + '"Tr0ub4dor-3"\n}\n', _GOOD,
+    _WEB + '"Tr0ub4dor-3"\n}\n',
+    _GOOD,
 )
 DEFAULT = Rule(
-    "tf-secret-default", Severity.HIGH, "A secret variable with a default",
+    "tf-secret-default",
+    Severity.HIGH,
+    "A secret variable with a default",
     "The default can be read in the file, and everything that keeps it shares it.",
-    _VARIABLE + '  default   = "Tr0ub4dor-3"\n}\n' + _WEB + "var.password\n}\n", _GOOD,
+    _VARIABLE + '  default   = "Tr0ub4dor-3"\n}\n' + _WEB + "var.password\n}\n",
+    _GOOD,
 )
 SENSITIVE = Rule(
-    "tf-not-sensitive", Severity.HIGH, "A secret variable that is not sensitive",
+    "tf-not-sensitive",
+    Severity.HIGH,
+    "A secret variable that is not sensitive",
     "Without sensitive = true, plans and logs show the value.",
-    _GOOD.replace("  sensitive = true\n", ""), _GOOD,
+    _GOOD.replace("  sensitive = true\n", ""),
+    _GOOD,
 )
 RULES = (LITERAL, DEFAULT, SENSITIVE)
 
@@ -66,8 +75,10 @@ def _value(source: Source, name: str, value: Expr, path: str) -> Iterator[Findin
         if isinstance(expr, Literal):
             if is_secret_name(key) and is_clear(expr.value):
                 yield LITERAL.at(
-                    source, expr.start, f"{show(key)} is written out in clear",
-                    fix="take it from a variable with sensitive = true, and change the password",
+                    source,
+                    expr.start,
+                    f"{show(key)} is written out in clear",
+                    fix="take it from a variable with sensitive = true, and change the secret",
                     path=f"{path}.{key}" if path else key,
                 )
         elif isinstance(expr, Mapping):
@@ -86,7 +97,8 @@ def defaults(module: Module) -> Iterator[Finding]:
         secret = _is_secret(variable)
         if secret or _is_sensitive(variable):
             yield DEFAULT.at(
-                variable.source, default.start,
+                variable.source,
+                default.start,
                 f"the default of the {'secret' if secret else 'sensitive'} variable "
                 f"{show(variable.name)} can be read here",
                 fix="delete the default, and set it from outside, as in TF_VAR_...",
@@ -100,9 +112,11 @@ def sensitive(module: Module) -> Iterator[Finding]:
     for variable in module.all("variable").values():
         if _is_secret(variable) and not _is_sensitive(variable):
             yield SENSITIVE.at(
-                variable.source, variable.start,
+                variable.source,
+                variable.start,
                 f"the variable {show(variable.name)} holds a secret and is not sensitive",
-                fix="add sensitive = true", path=variable.address,
+                fix="add sensitive = true",
+                path=variable.address,
             )
 
 

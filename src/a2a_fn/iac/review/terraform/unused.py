@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from a2a_fn.iac.documents.hcl import Literal
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review.terraform.module import Module
 from a2a_fn.iac.review.words import show
@@ -18,15 +20,24 @@ def _net(value: str) -> str:
 
 
 VARIABLE = Rule(
-    "tf-unused-variable", Severity.LOW, "A variable that nothing uses", _WHY,
-    _ZONE + _net('"a"'), _ZONE + _net("var.zone"),
+    "tf-unused-variable",
+    Severity.LOW,
+    "A variable that nothing uses",
+    _WHY,
+    _ZONE + _net('"a"'),
+    _ZONE + _net("var.zone"),
 )
 LOCAL = Rule(
-    "tf-unused-local", Severity.LOW, "A local value that nothing uses", _WHY,
-    _NAME + _net('"a"'), _NAME + _net("local.name"),
+    "tf-unused-local",
+    Severity.LOW,
+    "A local value that nothing uses",
+    _WHY,
+    _NAME + _net('"a"'),
+    _NAME + _net("local.name"),
 )
 RULES = (VARIABLE, LOCAL)
 
+_MENTION = re.compile(r"\$\{\s*(?:var\.)?([\w-]+)\s*\}")
 _BY_KIND = {"variable": (VARIABLE, "variable"), "local": (LOCAL, "local value")}
 _USERS = ("resource", "data", "module", "output")
 
@@ -39,15 +50,33 @@ def unused(module: Module) -> Iterator[Finding]:
     """
     if not module.whole or not any(module.all(kind) for kind in _USERS):
         return
-    used = {(reference.kind, reference.name) for reference in module.references
-            if reference.owner != f"var.{reference.name}"}
+    used = {
+        (reference.kind, reference.name)
+        for reference in module.references
+        if reference.owner != f"var.{reference.name}"
+    }
+    used |= {("variable", name) for name in _mentioned(module)}
     for kind, (rule, noun) in _BY_KIND.items():
         for name, declaration in module.all(kind).items():
             if (kind, name) not in used:
                 yield rule.at(
-                    declaration.source, declaration.start, f"nothing uses the {noun} {show(name)}",
-                    fix="delete it, or use it", path=declaration.address,
+                    declaration.source,
+                    declaration.start,
+                    f"nothing uses the {noun} {show(name)}",
+                    fix="delete it, or use it",
+                    path=declaration.address,
                 )
+
+
+def _mentioned(module: Module) -> Iterator[str]:
+    """Yield the variables that descriptions name as `${name}`.
+
+    ROS reads a form from them, in which the choices of one variable may depend on another.
+    """
+    for variable in module.all("variable").values():
+        description = variable.get("description")
+        if isinstance(description, Literal) and isinstance(description.value, str):
+            yield from _MENTION.findall(description.value)
 
 
 CHECKS = (unused,)

@@ -27,28 +27,39 @@ async def test_a_ring_between_the_look_and_the_wait_counts():
 
 async def test_a_ring_for_one_who_leaves_goes_to_the_next():
     bell = Bell()
-    with bell.listen(), bell.listen() as second, bell.listen() as third:
+    leaving = bell.listen()
+    leaver = leaving.__enter__()
+    with bell.listen() as next_one:
         bell.ring()
-    # The first left last: with nobody else there, its ring is gone and not kept.
-    assert (second.heeded, third.heeded) == (False, False)
-    with bell.listen() as stays:
-        with bell.listen() as leaves:
-            bell.ring(2)
-            assert not leaves.heeded
-        await stays.wait(60)
-        assert stays.heeded
+        leaving.__exit__(None, None, None)
+        await next_one.wait(60)
+        assert (leaver.heeded, next_one.heeded) == (False, True)
+
+
+async def test_a_ring_that_was_heeded_goes_no_further():
+    bell = Bell()
+    heeding = bell.listen()
+    heeder = heeding.__enter__()
+    with bell.listen() as next_one:
+        bell.ring()
+        await heeder.wait(60)
+        heeding.__exit__(None, None, None)
+        await next_one.wait(0)
+        assert (heeder.heeded, next_one.heeded) == (True, False)
 
 
 async def test_a_listener_of_an_ended_loop_is_passed_over():
     bell = Bell()
-    ended = asyncio.new_event_loop()
+    listening = bell.listen()
 
     async def listen():
-        return bell.listen().__enter__()
+        listening.__enter__()
 
-    await asyncio.to_thread(lambda: ended.run_until_complete(listen()))
+    ended = asyncio.new_event_loop()
+    await asyncio.to_thread(ended.run_until_complete, listen())
     ended.close()
     with bell.listen() as listener:
         bell.ring()
         await listener.wait(60)
         assert listener.heeded
+    listening.__exit__(None, None, None)

@@ -45,6 +45,24 @@ def raw(path, sql):
         connection.close()
 
 
+def open_file(path):
+    """The product's own connections to the file, to watch and to break."""
+    return SqliteFile._open[str(path)]
+
+
+async def a_moment():
+    """Let every task run until it waits for something outside of the loop."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def hold_the_writer(path, gate):
+    """Keep the writer thread busy until the gate opens."""
+    task = asyncio.create_task(open_file(path).write(5, lambda writer: gate.wait(5)))
+    await a_moment()
+    return task
+
+
 def threads(path):
     return [thread for thread in threading.enumerate() if thread.name == f"sqlite {path}"]
 
@@ -104,6 +122,34 @@ class TestTheFile:
 
         await asyncio.to_thread(asyncio.run, first())
         await asyncio.to_thread(asyncio.run, second())
+
+    def test_it_outlives_a_loop_that_ends_in_the_middle(self, path, clock):
+        rows = SqliteRows(path, clock=clock)
+        queue = SqliteQueue(path, "turns", clock=clock)
+        gate = threading.Event()
+        left_behind = []
+
+        async def first():
+            await queue.send(b"1")
+            await rows.get("p", "k")
+            left_behind.append(await hold_the_writer(path, gate))
+            left_behind.append(asyncio.create_task(queue.receive()))
+            left_behind.append(asyncio.create_task(rows.write([Put("p", "k", b"1")])))
+            await a_moment()
+
+        async def second():
+            await rows.write([Put("p", "l", b"1")])
+            assert [row.key for row in await rows.scan("p")] == ["k", "l"]
+            async with asyncio.timeout(5):
+                [delivery] = await queue.receive(wait=60)
+            assert delivery.attempt == 1  # the receipt that nobody heard of was none
+            await asyncio.gather(rows.close(), queue.close())
+
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(first())
+        loop.close()
+        gate.set()
+        asyncio.run(second())
 
     async def test_after_close_the_next_use_opens_it_again(self, rows):
         await rows.write([Put("p", "k", b"1")])
@@ -186,7 +232,7 @@ class TestOtherProcesses:
 
     async def test_a_full_disk_is_unavailable_and_writes_go_on_after_it(self, rows, path):
         await rows.write([Put("p", "k", b"1")])
-        [file] = [file for name, file in SqliteFile._open.items() if name == str(path)]
+        file = open_file(path)
         file._writer.execute("PRAGMA max_page_count = 20")
         with pytest.raises(Unavailable, match=r"a2a\.db.*full"):
             await rows.write([Put("p", "a", b""), Put("p", "big", bytes(300_000))])
@@ -212,7 +258,7 @@ class TestGroups:
 
     async def test_writes_that_wait_are_committed_together(self, rows, path):
         await rows.write([Put("p", "k", b"1")])
-        [file] = [file for name, file in SqliteFile._open.items() if name == str(path)]
+        file = open_file(path)
         said = []
         file._writer.set_trace_callback(said.append)
         await asyncio.gather(*(rows.write([Put("p", f"{n}", b"")]) for n in range(200)))
@@ -231,11 +277,26 @@ class TestGroups:
         assert {f"{n}" for n in range(1, 20, 2)} <= {row.key for row in await rows.scan("p")}
 
 
+class TestReceipts:
+    async def test_a_receipt_that_nobody_hears_of_is_none(self, queue, path):
+        await queue.send(b"1")
+        gate = threading.Event()
+        holding = await hold_the_writer(path, gate)
+        receiving = asyncio.create_task(queue.receive())
+        await a_moment()
+        receiving.cancel()
+        gate.set()
+        await asyncio.gather(receiving, holding, return_exceptions=True)
+        async with asyncio.timeout(5):
+            [delivery] = await queue.receive(wait=60)
+        assert delivery.attempt == 1
+
+
 class TestCosts:
     async def test_reading_the_tail_of_a_journal_does_not_cost_the_journal(self, rows, path):
         async def steps(**options):
             count = [0]
-            [file] = [file for name, file in SqliteFile._open.items() if name == str(path)]
+            file = open_file(path)
             file._reader.set_progress_handler(lambda: count.__setitem__(0, count[0] + 1), 10)
             await rows.scan("p", prefix="J#", **options)
             file._reader.set_progress_handler(None, 0)
@@ -273,7 +334,7 @@ class TestCosts:
         monkeypatch.setattr(sqlite_queue, "_POLL_FIRST", 3600)
         monkeypatch.setattr(sqlite_queue, "_POLL_LAST", 3600)
         await queue.dead()
-        [file] = [file for name, file in SqliteFile._open.items() if name == str(path)]
+        file = open_file(path)
         looks = []
         file._reader.set_trace_callback(looks.append)
         waiting = [asyncio.create_task(queue.receive(wait=3600)) for _ in range(4)]
@@ -320,12 +381,12 @@ class TestFileBlobs:
             await FileBlobs(tmp_path / "file").put(b"1")
 
     async def test_a_write_that_breaks_leaves_nothing(self, tmp_path, monkeypatch):
-        def broken(handle):
+        def broken(*places):
             raise OSError(28, "No space left on device")
 
         blobs = FileBlobs(tmp_path / "blobs")
         key = await blobs.put(b"1")
-        monkeypatch.setattr(os, "fsync", broken)
+        monkeypatch.setattr(os, "replace", broken)
         with pytest.raises(Unavailable, match="No space"):
             await blobs.put(b"2")
         assert [f.name for f in (tmp_path / "blobs").rglob("*") if f.is_file()] == [key]

@@ -42,9 +42,7 @@ class HelloWorld(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         await event_queue.enqueue_event(
-            Message(
-                message_id="hello-1", role=Role.ROLE_AGENT, parts=[Part(text="Hello, World!")]
-            )
+            Message(message_id="hello-1", role=Role.ROLE_AGENT, parts=[Part(text="Hello, World!")])
         )
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:

@@ -44,9 +44,7 @@ async def test_a_killed_server_starts_again_and_the_same_task_finishes(
     gate(2)
     async with client(first.url) as before:
         events: list[StreamResponse] = []
-        reading = asyncio.create_task(
-            collect(before.send_message(request("go", "m1")), events)
-        )
+        reading = asyncio.create_task(collect(before.send_message(request("go", "m1")), events))
         await until(events, "line 3")  # said, and not saved
         task_id = events[0].task.id
         first.kill()
@@ -64,8 +62,7 @@ async def test_a_killed_server_starts_again_and_the_same_task_finishes(
     restarts = [
         e
         for e in later
-        if "iac_code" in e.status_update.metadata
-        and "turn" in e.status_update.metadata["iac_code"]
+        if "iac_code" in e.status_update.metadata and "turn" in e.status_update.metadata["iac_code"]
     ]
     assert len(restarts) == 1
     assert restarts[0].status_update.metadata["iac_code"]["turn"]["restarted"] is True
@@ -81,9 +78,7 @@ async def test_a_stopped_server_yields_and_the_next_one_goes_on_at_once(
     gate(1)
     async with client(first.url) as before:
         events: list[StreamResponse] = []
-        reading = asyncio.create_task(
-            collect(before.send_message(request("go", "m1")), events)
-        )
+        reading = asyncio.create_task(collect(before.send_message(request("go", "m1")), events))
         await until(events, "line 2")
         stopping = asyncio.create_task(asyncio.to_thread(first.stop))
         await asyncio.to_thread(first.wait_for, "stopping; once more to stop at once")

@@ -262,11 +262,11 @@ def _profile() -> Any:
 
 
 async def test_many_streams_at_once_each_get_their_own(listen, scripted, message):
-    gate = asyncio.Event()
+    all_begun = asyncio.Barrier(50)
 
     async def stream_message(request: Any, caller: Any) -> AsyncIterator[Frame]:
         yield frame(int(request.message.message_id))
-        await gate.wait()
+        await all_begun.wait()
         yield frame(int(request.message.message_id) + 1000)
 
     async def one(server: Any, number: int) -> list[str]:
@@ -274,9 +274,8 @@ async def test_many_streams_at_once_each_get_their_own(listen, scripted, message
         return [event["id"] for event in events(response.text)]
 
     async with listen(scripted(stream_message=stream_message)) as server, asyncio.timeout(20):
-        all_of_them = asyncio.gather(*(one(server, number) for number in range(1, 51)))
-        asyncio.get_running_loop().call_later(0.1, gate.set)
-        assert await all_of_them == [[str(n), str(n + 1000)] for n in range(1, 51)]
+        got = await asyncio.gather(*(one(server, number) for number in range(1, 51)))
+    assert got == [[str(n), str(n + 1000)] for n in range(1, 51)]
 
 
 # --- resuming -----------------------------------------------------------------------------------

@@ -146,11 +146,17 @@ class _TurnQueue(EventQueue):
             # most executors return now, and the turn ends; one that waits for the outside does not
             self._asked = event
             self._linger = asyncio.create_task(self._wait_and_settle())
-        elif state == TaskState.TASK_STATE_SUBMITTED and not event.status.HasField("message"):
-            return  # the submit said so already
+        elif self._told(event):
+            return
         else:
             await self._turn.publish(event)
             self._ended = state in SETTLED
+
+    def _told(self, event: TaskStatusUpdateEvent) -> bool:
+        """Whether the submit and the claim have said all that the event says."""
+        said = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
+        empty = not event.status.HasField("message") and not event.HasField("metadata")
+        return empty and event.status.state in said and self._turn.state == said[1]
 
     async def _wait_and_settle(self) -> None:
         await asyncio.sleep(LINGER)

@@ -65,6 +65,7 @@ def reaching(url: str, *, sends: bool = False) -> Iterator[None]:
 
 
 def check_status(response: httpx.Response) -> None:
+    """Raise what an HTTP error status means for the user; nothing for success."""
     status = response.status_code
     if status < 300:
         return
@@ -82,48 +83,54 @@ def check_status(response: httpx.Response) -> None:
 
 
 def read_json(response: httpx.Response) -> Any:
+    """The JSON of a response."""
     try:
         return response.json()
     except ValueError as e:
         raise Failure(f"{response.url} did not answer with JSON: is this an A2A agent?") from e
 
 
-def load(data: str) -> Any:
+def read_event(data: str, into: _M) -> _M:
+    """The result of a JSON-RPC response that came as an event's data."""
     try:
-        return json.loads(data)
+        body = json.loads(data)
     except ValueError as e:
         raise Failure("the server sent an event that is not JSON", Exit.UNREACHABLE) from e
+    return _read_answer(body, into)
 
 
 def read_result(response: httpx.Response, into: _M) -> _M:
-    # A JSON-RPC error may come with an HTTP error status; its own words are better.
-    body: Any = None
+    """The result of a JSON-RPC response."""
+    if response.status_code in (429, 502, 503, 504):
+        check_status(response)
     if response.status_code >= 300:
         try:
             body = response.json()
         except ValueError:
             body = None
+        # An error's own words say more than the HTTP status that it came with.
         if not (isinstance(body, dict) and isinstance(body.get("error"), dict)):
             check_status(response)
-    return read_answer(body if body is not None else read_json(response), into)
+    return _read_answer(read_json(response), into)
 
 
-def read_answer(body: Any, into: _M) -> _M:
+def _read_answer(body: Any, into: _M) -> _M:
     if not isinstance(body, dict) or not ("result" in body or "error" in body):
         raise Failure("the server's answer is not JSON-RPC", Exit.UNREACHABLE)
     error = body.get("error")
     if error is not None:
-        raise refusal(error if isinstance(error, dict) else {})
+        raise _refusal(error if isinstance(error, dict) else {})
     return parse(body["result"], into, type(into).__name__)
 
 
-def refusal(error: dict[str, Any]) -> Refused:
+def _refusal(error: dict[str, Any]) -> Refused:
     number = error.get("code")
     number = number if isinstance(number, int) else _INTERNAL
     text = str(error.get("message") or f"error {number}")
+    details = error.get("data")
     faults = [
         f"{fault.get('field')}: {fault.get('description')}"
-        for detail in error.get("data") or ()
+        for detail in (details if isinstance(details, list) else ())
         if isinstance(detail, dict)
         for fault in detail.get("fieldViolations") or ()
         if isinstance(fault, dict)
@@ -139,8 +146,11 @@ def refusal(error: dict[str, Any]) -> Refused:
 
 
 def parse(value: Any, into: _M, name: str) -> _M:
+    """A JSON value as a proto message; `name` is what to call it. Unknown fields are let pass:
+    a server of a later version may say more than these types know."""
     try:
-        # A server of a later version may say more than these types know.
+        if not isinstance(value, dict):
+            raise ParseError("it is not an object")
         ParseDict(value, into, ignore_unknown_fields=True)
     except ParseError as e:
         raise Failure(f"the server's {name} is not valid: {e}", Exit.UNREACHABLE) from e

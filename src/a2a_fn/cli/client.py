@@ -10,7 +10,6 @@ import ipaddress
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
@@ -27,10 +26,11 @@ from a2a.types.a2a_pb2 import (
     SubscribeToTaskRequest,
     Task,
 )
-from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
-from .failures import Exit, Failure
+from .answers import TimedOut, check_status, parse, reaching, read_event, read_json, read_result
+from .failures import Failure
 from .sse import read_frames
 
 BODY_LIMIT = 10 * 1024 * 1024  # bytes of a request; servers answer 413 above it
@@ -59,6 +59,8 @@ class Client:
             good = False
         if not good:
             raise Failure(f"{url!r} is not an http(s) URL, such as http://127.0.0.1:8080")
+        if parts.username or parts.password:
+            raise Failure("credentials do not belong in the URL: it is printed and kept in logs")
         self.url = parts.geturl()
         self.deadline = None if timeout is None else time.monotonic() + timeout
         # A proxy from the environment has nothing to do with an agent on this machine.
@@ -181,7 +183,7 @@ class Client:
             check_status(response)
             for frame in read_frames(self._timed(response.iter_bytes())):
                 if frame.data:
-                    yield Item(read_answer(load(frame.data), StreamResponse()), frame.id)
+                    yield Item(read_event(frame.data, StreamResponse()), frame.id)
 
     def _timed(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         for chunk in chunks:

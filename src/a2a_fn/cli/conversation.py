@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 
 from a2a.types.a2a_pb2 import SendMessageRequest
 
-from .client import UNSUPPORTED, Client, Item, Lost, Refused
+from .answers import UNSUPPORTED, Lost, Refused
+from .client import Client, Item
 from .failures import Exit, Failure
 from .screen import Screen
 from .transcript import Transcript

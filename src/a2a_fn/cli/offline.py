@@ -95,7 +95,6 @@ def generate(
         raise Failure('say what you want: a2a-fn generate "a VPC with two vSwitches"')
     made = generate_template(words, format=format.value if format else None)
     written = write_files(out, made.files) if out else []
-    remarks = [made.summary, *made.notes, *made.questions]
     if json:
         typer.echo(
             dumps(
@@ -117,7 +116,7 @@ def generate(
                 if len(made.files) > 1:
                     typer.echo(f"# ---- {name}")
                 typer.echo(content, nl=not content.endswith("\n"))
-        for line in [*remarks, *(f"saved {place}" for place in written)]:
-            if line:
-                typer.echo(line, err=True)
+        typer.echo(made.summary, err=True)  # it holds the notes and the questions
+        for place in written:
+            typer.echo(f"saved {place}", err=True)
     return Exit.OK if made.files else Exit.FAILED

@@ -10,8 +10,9 @@ from a2a.types.a2a_pb2 import ListTasksRequest, Role, SendMessageRequest, Stream
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
+from .answers import TimedOut
 from .attachments import read_part
-from .client import Client, Item, TimedOut
+from .client import Client, Item
 from .conversation import Conversation
 from .failures import Exit, Failure
 from .listing import show_card, show_task, show_tasks, state_name

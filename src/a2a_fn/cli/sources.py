@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from a2a_fn.iac.findings import Report
@@ -31,15 +32,15 @@ def review_paths(paths: Sequence[str]) -> Report:
         if path == "-":
             files["<stdin>"] = read_stdin()
         elif os.path.isdir(path):
-            before = len(files)
-            for place in _templates_below(path):
-                text = _text(place, strict=False)
-                if text is not None and place not in files:
+            places = list(islice(_templates_below(path), COUNT_LIMIT + 1))
+            if len(places) > COUNT_LIMIT:
+                raise Failure(f"{path} holds more than {COUNT_LIMIT} files: name fewer")
+            for place in places:
+                text = None if place in files else _text(place, strict=False)
+                if text is not None:
                     files[place] = text
                     found.add(place)
-                if len(files) > COUNT_LIMIT:
-                    raise Failure(f"{path} holds more than {COUNT_LIMIT} files: name fewer")
-            if len(files) == before:
+            if not places:
                 raise Failure(f"{path} holds no template ({', '.join(_SUFFIXES)})")
         else:
             files[os.path.normpath(path)] = _text(path) or ""

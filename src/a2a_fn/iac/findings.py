@@ -243,4 +243,4 @@ def _sarif_result(finding: Finding, position: dict[str, int]) -> dict[str, objec
 
 def _artifact(name: str) -> dict[str, object]:
     # A SARIF artifact URI is percent-encoded; a relative path keeps its slashes.
-    return {"artifactLocation": {"uri": quote(name)}}
+    return {"artifactLocation": {"uri": quote(name, errors="replace")}}

@@ -130,6 +130,7 @@ async def _pump(
 
 
 async def _disconnected(receive: Receive) -> None:
-    """Returns when the client has gone; what it may still send is of no interest."""
-    while (await receive())["type"] != "http.disconnect":
-        continue
+    """Returns when the client has gone; never, if the server cannot tell (some adapters hand out
+    the body again and again)."""
+    if (await receive())["type"] != "http.disconnect":
+        await asyncio.Event().wait()

@@ -86,6 +86,11 @@ class Turn:
         return "\n".join(part.text for part in self.message.parts if part.HasField("text"))
 
     @property
+    def state(self) -> int:
+        """The task's TaskState as of the last write."""
+        return self._view.tasks[self.task.id].state
+
+    @property
     def stopping(self) -> bool:
         """The host wants the turn to yield: call ``save`` soon, it will not return."""
         return self._stopping

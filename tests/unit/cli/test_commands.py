@@ -137,6 +137,11 @@ class TestFailures:
         assert result.code == 2
         assert "URL" in result.err
 
+    def test_a_url_with_a_password_is_refused_and_not_repeated(self, cli):
+        result = cli("call", "http://me:secret@127.0.0.1:1", "hi")
+        assert result.code == 2
+        assert "secret" not in result.err + result.out
+
     def test_an_empty_message(self, cli, agent_url):
         result = cli("call", agent_url, "  ")
         assert result.code == 2
@@ -222,6 +227,13 @@ class TestFailures:
                 "refused: bad (m.id: empty)",
             ),
             (JSONResponse({"result": {"task": 5}}), 3, "not valid"),
+            (JSONResponse({"result": None}), 3, "not valid"),
+            (JSONResponse({"error": {"data": 5}}), 3, "refused: error -32603"),
+            (
+                JSONResponse({"error": {"code": -32603}}, 503, {"Retry-After": "2"}),
+                3,
+                "try again in 2 s",
+            ),
         ],
     )
     def test_an_answer_that_is_none(self, cli, answer, code, why):

@@ -18,7 +18,8 @@ from a2a.types.a2a_pb2 import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from a2a_fn.cli.client import TASK_NOT_FOUND, UNSUPPORTED, Item, Lost, Refused
+from a2a_fn.cli.answers import TASK_NOT_FOUND, UNSUPPORTED, Lost, Refused
+from a2a_fn.cli.client import Item
 from a2a_fn.cli.conversation import GIVE_UP, Conversation
 from a2a_fn.cli.failures import Exit, Failure
 from a2a_fn.cli.screen import Screen

@@ -11,6 +11,8 @@ from a2a_fn.iac.documents.source import Problem, Source
 _QUOTED_STOP = re.compile(r'["\\\n]|\$\$\{|%%\{|[$%]\{')
 _HEREDOC = re.compile(r"<<(-?)([^\W\d][\w-]*)[ \t]*\r?\n")
 _HEREDOC_STOP = re.compile(r"\n|\$\$\{|%%\{|[$%]\{")
+_INDENT = re.compile(r"[ \t]*")
+_LINE_END = re.compile(r"[ \t]*(?=\r?\n|\Z)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _UNICODE = re.compile(r"u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})")
 _PLAIN_LABEL = re.compile(r'"([^"\\\n]*)"')
@@ -119,26 +121,35 @@ class _Parser(ExpressionParser):
 
     def _heredoc(self, marker: str, start: int) -> list[str | Expr]:
         """Read lines up to one that holds only the marker. Indentation is kept as written."""
-        end = re.compile(rf"[ \t]*{re.escape(marker)}[ \t]*(?=\r?\n|\Z)")
         parts: list[str | Expr] = []
-        if closing := end.match(self.text, self.at):
-            self.at = closing.end()
-            return parts
-        while True:
+        while not self._closes(marker):
             stop = _HEREDOC_STOP.search(self.text, self.at)
+            while stop and stop[0] != "\n":
+                parts.append(self.text[self.at : stop.start()])
+                self.at = stop.end()
+                self._sequence(stop[0], parts)
+                stop = _HEREDOC_STOP.search(self.text, self.at)
             if not stop:
                 raise Stop(
                     start,
                     "the heredoc is not closed",
                     fix=f"add a line that holds only {marker[:40]}",
                 )
-            parts.append(self.text[self.at : stop.end() if stop[0] == "\n" else stop.start()])
+            parts.append(self.text[self.at : stop.end()])
             self.at = stop.end()
-            if stop[0] != "\n":
-                self._sequence(stop[0], parts)
-            elif closing := end.match(self.text, self.at):
-                self.at = closing.end()
-                return [part for part in parts if part != ""]
+        return [part for part in parts if part != ""]
+
+    def _closes(self, marker: str) -> bool:
+        """Step over the current line if it holds only the marker."""
+        indent = _INDENT.match(self.text, self.at)
+        begin = indent.end() if indent else self.at
+        if not self.text.startswith(marker, begin):
+            return False
+        end = _LINE_END.match(self.text, begin + len(marker))
+        if end is None:
+            return False
+        self.at = end.end()
+        return True
 
     def _sequence(self, opening: str, parts: list[str | Expr]) -> None:
         """Read what `${`, `%{` and their escaped forms open."""

@@ -9,6 +9,8 @@ Value = str | int | float | bool | None
 
 MAX_DEPTH = 100
 MAX_NODES = 150_000
+_LONGEST_PATH = 300
+_LONGEST_KEY = 100
 
 
 @dataclass(slots=True, eq=False)
@@ -79,6 +81,13 @@ def text_of(scalar: Scalar) -> str:
             return "true" if truth else "false"
         case number:
             return str(number)
+
+
+def step(path: str, key: str | int) -> str:
+    """Return a path one step longer: `a.b`, `a[0]`. A path stays within about 400 characters."""
+    if len(path) > _LONGEST_PATH:
+        return path
+    return f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key[:_LONGEST_KEY]}"
 
 
 def string(node: Node | None) -> str | None:

@@ -26,9 +26,7 @@ from a2a_fn.iac.documents.tree import (
 )
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_UNPRINTABLE = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STYLES = {"": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded"}
 _MERGE = "<<"
 _NULLS = {"", "~", "null", "Null", "NULL"}
@@ -84,12 +82,14 @@ def read_yaml(source: Source) -> tuple[Node | None, tuple[Problem, ...]]:
 
 
 def _explain(error: yaml.YAMLError, end: int) -> Problem:
-    mark: Any = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    problem = str(getattr(error, "problem", None) or "this is not YAML")
-    context = getattr(error, "context", None)
+    mark: Any = None
+    problem, context = "this is not YAML", None
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        problem, context = error.problem or problem, error.context
     message = f"{problem} ({context})" if context else problem
     fix = next((hint for needle, hint in _HINTS if needle in problem), None)
-    return Problem("syntax", mark.index if mark else end, message, fix)
+    return Problem("syntax", int(mark.index) if mark else end, message, fix)
 
 
 class _Reader:

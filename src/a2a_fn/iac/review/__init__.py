@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from a2a_fn.iac.documents.embedding import embedded
 from a2a_fn.iac.documents.hcltext import read_hcl
@@ -20,6 +21,7 @@ from a2a_fn.iac.review import ros, secrets, syntax, terraform
 from a2a_fn.iac.review.ros.scan import scan
 from a2a_fn.iac.review.ros.template import Template
 from a2a_fn.iac.review.terraform.module import Module
+from a2a_fn.iac.review.words import printable
 
 __all__ = ["Finding", "Report", "ReviewedFile", "Rule", "Severity", "review", "rules"]
 
@@ -48,7 +50,7 @@ def review(files: Mapping[str, str]) -> Report:
             resources, findings = _ros(document)
             found += findings
         else:
-            resources = Module([document]).size if document.body else 0
+            resources = sum(1 for _ in document.body.all("resource")) if document.body else 0
         note = document.note or _unread(document)
         reviewed.append(ReviewedFile(document.source.name, document.kind, resources, note))
     for module in _modules(documents):
@@ -73,7 +75,7 @@ def _ros(document: Document) -> tuple[int, list[Finding]]:
         stack += template.nested
         resources += len(template.resources)
         for check in ros.CHECKS:
-            found += check(template)
+            found += islice(check(template), MAX_FINDINGS)
         if template.is_terraform:
             inner = _workspace(template)
             found += [finding for file in inner for finding in syntax.problems(file)]
@@ -110,7 +112,7 @@ def _modules(documents: Iterable[Document]) -> Iterator[Module]:
 
 def _terraform(module: Module) -> Iterator[Finding]:
     for check in terraform.CHECKS:
-        yield from check(module)
+        yield from islice(check(module), MAX_FINDINGS)
 
 
 def _report(found: list[Finding], reviewed: list[ReviewedFile]) -> Report:
@@ -138,5 +140,5 @@ def _redacted(finding: Finding) -> Finding:
         finding,
         message=secrets.redact(finding.message),
         fix=secrets.redact(finding.fix) if finding.fix else finding.fix,
-        path=secrets.redact(finding.path),
+        path=printable(secrets.redact(finding.path), 500),
     )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _SHAPE = re.compile(r"[0-9A-Fa-f.:]{2,45}(?:/[0-9]{1,3})?")
-_TRIES = 4096
 
 
 def parse(text: str) -> Network | None:
@@ -75,9 +73,16 @@ def free_block(outer: Network, length: int, taken: Iterable[Network]) -> Network
     """Return the first block of a prefix length in `outer` that overlaps nothing taken."""
     if not outer.prefixlen <= length <= outer.max_prefixlen:
         return None
-    busy = list(taken)
-    blocks: Iterator[Network] = outer.subnets(new_prefix=length)
-    for block in islice(blocks, _TRIES):
-        if not any(overlap(block, other) for other in busy):
-            return block
-    return None
+    size = 1 << (outer.max_prefixlen - length)
+    start, end = int(outer.network_address), int(outer.broadcast_address)
+    spans = [
+        (int(other.network_address), int(other.broadcast_address))
+        for other in taken
+        if other.version == outer.version
+    ]
+    for first, last in sorted(spans):
+        if first < start + size and last >= start:
+            start = (last // size + 1) * size
+    if start + size - 1 > end:
+        return None
+    return ipaddress.ip_network((start, length))

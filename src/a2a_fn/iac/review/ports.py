@@ -43,16 +43,26 @@ class Opening:
         return f"{what} open to every address ({self.source}){by}"
 
 
+def alicloud_ports(protocol: str | None, text: str | None) -> tuple[int, int] | None:
+    """Return the TCP ports of a security group's rule; None if it opens none, or that is open.
+
+    The protocol `all` takes only the range `-1/-1`, which `tcp` does not take.
+    """
+    match protocol, text:
+        case "all", "-1/-1":
+            return ALL
+        case "tcp", str():
+            return port_range(text)
+    return None
+
+
 def port_range(text: str) -> tuple[int, int] | None:
-    """Read `22/22`, `1/65535`, `-1/-1` (all) as first and last port; None if it is neither."""
+    """Read `22/22` or `1/65535` as first and last port; None if it is neither."""
     first, slash, last = text.partition("/")
     if not slash or not (_is_port(first) and _is_port(last)):
         return None
-    if int(first) == int(last) == -1:
-        return ALL
     return int(first), int(last)
 
 
 def _is_port(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) <= 5
+    return text.isascii() and text.isdigit() and len(text) <= 5

@@ -10,12 +10,18 @@ _FOLD = re.compile(r"[\W_]+")
 _LONGEST = 40
 _SIMILAR = 0.8
 _COMPARISONS = 5_000
+_INDEXED = 2_000
 
 
 def show(name: str) -> str:
     """Return a name in quotes for a message: one line, printable, at most 80 characters."""
-    text = name if len(name) <= 80 else name[:79] + "…"
-    return '"' + "".join(char if char.isprintable() else "�" for char in text) + '"'
+    return f'"{printable(name, 80)}"'
+
+
+def printable(text: str, longest: int) -> str:
+    """Return a text that fits a line and a terminal: no control characters, no more than asked."""
+    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    return cut if cut.isprintable() else "".join(c if c.isprintable() else "�" for c in cut)
 
 
 class Names:
@@ -40,7 +46,7 @@ class Names:
         if not 2 < len(name) <= _LONGEST:
             return None
         if self._index is None:
-            self._index = {v: known for known in self.names for v in _variants(known)}
+            self._index = {v: known for known in self.names[:_INDEXED] for v in _variants(known)}
         for variant in _variants(name):
             if variant in self._index:
                 return self._index[variant]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from a2a_fn.iac.documents.tree import Map, Node, Scalar, Sequence
+from a2a_fn.iac.documents.tree import Map, Node, Scalar, Sequence, step
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review import cidr
 from a2a_fn.iac.review.ros.template import Entry, Known, Template
@@ -79,7 +79,7 @@ def blocks(template: Template) -> Iterator[Finding]:
     for name, entry in template.resources.items():
         if not (entry.text("Type") or "").startswith("ALIYUN::") or entry.properties is None:
             continue
-        for key, node, path in _values(entry.properties, ("Resources", name, "Properties")):
+        for key, node, path in _values(entry.properties, f"{step('Resources', name)}.Properties"):
             known = template.known(node)
             if known is None or not known.text:
                 continue
@@ -89,11 +89,11 @@ def blocks(template: Template) -> Iterator[Finding]:
 
 
 def _block(
-    template: Template, entry: Entry, key: str, known: Known, text: str, path: tuple[str, ...]
+    template: Template, entry: Entry, key: str, known: Known, text: str, path: str
 ) -> Iterator[Finding]:
     where = f"the default of {show(known.default)}" if known.default else key
     at = template.place("Parameters", known.default, "Default") if known.default else ""
-    at = at or template.place(*path)
+    at = at or template.place(path)
     if fault := cidr.fault(text):
         yield INVALID.at(
             template.source,
@@ -116,19 +116,19 @@ def _block(
         )
 
 
-def _values(node: Node, path: tuple[str, ...]) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
+def _values(node: Node, path: str) -> Iterator[tuple[str, Node, str]]:
     """Yield the values of block properties, at any depth; not inside functions' arguments."""
-    stack: list[tuple[Node, tuple[str, ...]]] = [(node, path)]
+    stack: list[tuple[Node, str]] = [(node, path)]
     while stack:
         at, where = stack.pop()
         if isinstance(at, Sequence):
-            stack += [(item, (*where[:-1], f"{where[-1]}[{n}]")) for n, item in enumerate(at.items)]
+            stack += [(item, step(where, n)) for n, item in enumerate(at.items)]
         elif isinstance(at, Map):
             for key, value in at.values.items():
                 if key in _BLOCKS or key in _PEERS:
-                    yield key, value, (*where, key)
+                    yield key, value, step(where, key)
                 elif key != "TemplateBody" and not isinstance(value, Scalar):
-                    stack.append((value, (*where, key)))
+                    stack.append((value, step(where, key)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,10 @@ def subnets(template: Template) -> Iterator[Finding]:
     groups: dict[str, list[_Subnet]] = {}
     for subnet in _subnets(template):
         groups.setdefault(subnet.vpc, []).append(subnet)
+    grows = any("cidrblock" in (e.text("Type") or "").lower() for e in template.resources.values())
     for vpc, members in groups.items():
-        outer = _network(template, template.resources.get(vpc))
+        # A resource of such a type adds a block to a VPC.
+        outer = None if grows else _network(template, template.resources.get(vpc))
         taken = [member.network for member in members]
         for n, member in enumerate(members[:_MOST]):
             if outer is not None and not cidr.within(member.network, outer):
@@ -187,9 +189,6 @@ def _network(template: Template, vpc: Entry | None) -> cidr.Network | None:
         return None
     if any("secondary" in key.lower() for key in vpc.properties.values):
         return None
-    for other in template.resources.values():
-        if "cidrblock" in (other.text("Type") or "").lower():  # a resource that adds a block
-            return None
     known = template.known(vpc.properties.get("CidrBlock"))
     return cidr.parse(known.text) if known and known.text else None
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from a2a_fn.iac.documents.tree import Map, Node, Sequence
+from a2a_fn.iac.documents.tree import Map, Node, Sequence, step
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review.cidr import is_world
-from a2a_fn.iac.review.ports import Opening, port_range
+from a2a_fn.iac.review.ports import Opening, alicloud_ports
 from a2a_fn.iac.review.ros.template import Template
 from a2a_fn.iac.review.words import show
 
@@ -35,9 +35,9 @@ ALL = Rule(
 )
 RULES = (ADMIN, ALL)
 
-_PROTOCOLS = ("tcp", "all")
 _DENIALS = ("drop", "reject")
 _DEFAULT_PRIORITY = 1
+_MOST = 100
 _SOURCES = ("SourceCidrIp", "Ipv6SourceCidrIp")
 
 
@@ -53,7 +53,7 @@ class _Permission:
 def openings(template: Template) -> Iterator[Finding]:
     """Look at the inbound rules of each group: those inside it, and those beside it."""
     for name, entry in template.resources.items():
-        properties, path = entry.properties, f"Resources.{name}.Properties"
+        properties, path = entry.properties, f"{step('Resources', name)}.Properties"
         match entry.text("Type") if properties else None:
             case "ALIYUN::ECS::SecurityGroup":
                 rules = _listed(properties, "SecurityGroupIngress", path)
@@ -64,8 +64,9 @@ def openings(template: Template) -> Iterator[Finding]:
             case _:
                 continue
         permissions = [p for node, where in rules for p in _permissions(template, node, where)]
+        denials = [p for p in permissions if p.denies][:_MOST]
         for permission in permissions:
-            if not permission.denies and not _denied(permission, permissions):
+            if not permission.denies and not _denied(permission, denials):
                 yield from _finding(template, name, permission)
 
 
@@ -76,9 +77,9 @@ def _listed(properties: Map | None, key: str, path: str) -> list[tuple[Map, str]
 
 
 def _permissions(template: Template, node: Map, path: str) -> Iterator[_Permission]:
-    protocol = _text(template, node.get("IpProtocol"))
-    ports = port_range(_text(template, node.get("PortRange")) or "")
-    if protocol is None or protocol.lower() not in _PROTOCOLS or ports is None:
+    protocol = (_text(template, node.get("IpProtocol")) or "").lower()
+    ports = alicloud_ports(protocol, _text(template, node.get("PortRange")))
+    if ports is None:
         return
     policy = _text(template, node.get("Policy"))
     if policy is None and node.get("Policy") is not None:
@@ -107,15 +108,14 @@ def _priority(template: Template, node: Map) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else _DEFAULT_PRIORITY
 
 
-def _denied(permission: _Permission, others: list[_Permission]) -> bool:
+def _denied(permission: _Permission, denials: list[_Permission]) -> bool:
     """Say if a rule that counts before this one closes the same ports again."""
     wanted = permission.opening
     return any(
-        other.denies
-        and other.priority <= permission.priority
+        other.priority <= permission.priority
         and (":" in other.opening.source) == (":" in wanted.source)
         and all(port in other.opening.admin for port in wanted.admin)
-        for other in others
+        for other in denials
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from a2a_fn.iac import schema
 from a2a_fn.iac.documents.tree import Map
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review.ros.scan import is_pseudo
@@ -57,7 +58,15 @@ CONDITION = _rule(
     + _NET
     + "    Condition: WithNet\n",
 )
-RULES = (REF, GETATT, SUB, DEPENDENCY, MAPPING, CONDITION)
+ATTRIBUTE = Rule(
+    id="ros-unknown-attribute",
+    severity=Severity.ERROR,
+    title="Fn::GetAtt of an attribute that the resource type does not have",
+    why="ROS refuses it. Judged only for types whose attributes are known here.",
+    bad=_SUB + "Fn::GetAtt: [Net, VpcID]\n",
+    good=_SUB + "Fn::GetAtt: [Net, VpcId]\n",
+)
+RULES = (REF, GETATT, ATTRIBUTE, SUB, DEPENDENCY, MAPPING, CONDITION)
 
 
 def names(template: Template) -> Iterator[Finding]:
@@ -152,4 +161,29 @@ def _keys(template: Template, reference: Reference) -> Iterator[Finding]:
         node = inner
 
 
-CHECKS = (names, conditions, mappings)
+def attributes(template: Template) -> Iterator[Finding]:
+    """GetAtt and Sub take attributes that the type has.
+
+    One that resembles none may be newer than the data here: that is milder.
+    """
+    for reference in template.references:
+        entry = template.resources.get(reference.name)
+        if entry is None or reference.attribute is None:
+            continue
+        kind = entry.text("Type") or ""
+        known = schema.attributes(kind)
+        attribute = reference.attribute.partition(".")[0]
+        if known is None or attribute in known:
+            continue
+        close = Names(sorted(known)).closest(attribute)
+        yield ATTRIBUTE.at(
+            template.source,
+            reference.attribute_index,
+            f"{kind} is not known to have an attribute {show(attribute)}",
+            fix=f"did you mean {show(close)}?" if close else "take one that the type has",
+            path=reference.path,
+            severity=Severity.ERROR if close else Severity.MEDIUM,
+        )
+
+
+CHECKS = (names, attributes, conditions, mappings)

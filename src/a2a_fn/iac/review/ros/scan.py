@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from a2a_fn.iac.documents.embedding import embedded
 from a2a_fn.iac.documents.reading import looks_like_ros
 from a2a_fn.iac.documents.source import Source
-from a2a_fn.iac.documents.tree import Map, Node, Scalar, Sequence, string
+from a2a_fn.iac.documents.tree import Map, Node, Scalar, Sequence, step, string
 from a2a_fn.iac.documents.yamltext import read_yaml
 from a2a_fn.iac.review.ros.template import PSEUDO, Kind, Reference, Template
 
 MAX_NESTED = 5
+MAX_TEMPLATES = 50
 _SUB = re.compile(r"\$\{([^!{}][^{}]*)\}")
 _NAME = re.compile(r"[\w:-]+(?:\[[^\]]*\])?")
 _MENTION = re.compile(r"\$\{\s*([\w:-]+)")
@@ -50,7 +52,7 @@ class _Scanner:
         for section in _WALKED:
             for name, entry in self.template.section(section).items():
                 self.owner = (section, name)
-                path = f"{section}.{name}"
+                path = step(section, name)
                 self._entry(section, entry.node, path)
         for section in ("Parameters", "Metadata", "Workspace"):
             self._mentions(self.template.root.get(section))
@@ -67,51 +69,32 @@ class _Scanner:
             self._condition(node.get("RuleCondition"), f"{path}.RuleCondition")
         self._walk(node, path, False)
 
-    def _add(
-        self,
-        kind: Kind,
-        node: Node | None,
-        path: str,
-        guarded: bool = False,
-        attribute: str | None = None,
-        keys: tuple[str | None, ...] = (),
-    ) -> None:
+    def _add(self, kind: Kind, node: Node | None, path: str, **more: Any) -> None:
+        """Note a reference to what a node names; if the name is computed, note that."""
         name = string(node)
         if name is not None and node is not None:
-            self._named(kind, name, node.start, path, guarded, keys=keys, attribute=attribute)
+            self._named(kind, name, node.start, path, **more)
         elif isinstance(node, Map | Sequence):
             self.template.dynamic.add(kind)
 
-    def _named(
-        self,
-        kind: Kind,
-        name: str,
-        index: int,
-        path: str,
-        guarded: bool = False,
-        attribute: str | None = None,
-        keys: tuple[str | None, ...] = (),
-    ) -> None:
-        if kind in (Kind.REF, Kind.GETATT, Kind.SUB, Kind.DEPENDS_ON):
+    def _named(self, kind: Kind, name: str, index: int, path: str, **more: Any) -> None:
+        if kind not in (Kind.MAP, Kind.CONDITION):
             name = name.partition("[")[0]
-        self.template.references.append(
-            Reference(
-                kind, name, index, self.owner, self.template.place(path), attribute, guarded, keys
-            )
-        )
+        place = self.template.place(path)
+        self.template.references.append(Reference(kind, name, index, self.owner, place, **more))
 
     def _walk(self, node: Node, path: str, guarded: bool) -> None:
         if isinstance(node, Sequence):
             for n, item in enumerate(node.items):
                 if not isinstance(item, Scalar):
-                    self._walk(item, f"{path}[{n}]", guarded)
+                    self._walk(item, step(path, n), guarded)
         elif isinstance(node, Map):
             only = node.only()
             if only is not None and (only[0] == "Ref" or only[0].startswith("Fn::")):
                 self._function(only[0], only[1], path, guarded)
                 guarded = guarded or only[0] == "Fn::If"
             for key, value in node.values.items():
-                inner = f"{path}.{key}"
+                inner = step(path, key)
                 if key == "TemplateBody" and self._nested(value, inner):
                     continue
                 if not isinstance(value, Scalar):
@@ -121,7 +104,7 @@ class _Scanner:
         items = value.items if isinstance(value, Sequence) else []
         match name:
             case "Ref":
-                self._add(Kind.REF, value, path, guarded)
+                self._add(Kind.REF, value, path, guarded=guarded)
             case "Fn::GetAtt":
                 self._get_att(value, items, path, guarded)
             case "Fn::Sub":
@@ -138,10 +121,26 @@ class _Scanner:
     def _get_att(self, value: Node, items: list[Node], path: str, guarded: bool) -> None:
         if items:
             attribute = string(items[1]) if len(items) == 2 else None
-            self._add(Kind.GETATT, items[0], path, guarded, attribute=attribute)
+            at = items[1].start if len(items) == 2 else 0
+            self._add(
+                Kind.GETATT,
+                items[0],
+                path,
+                guarded=guarded,
+                attribute=attribute,
+                attribute_index=at,
+            )
         elif (text := string(value)) is not None:
             name, _, attribute = text.partition(".")
-            self._named(Kind.GETATT, name, value.start, path, guarded, attribute or None)
+            self._named(
+                Kind.GETATT,
+                name,
+                value.start,
+                path,
+                guarded=guarded,
+                attribute=attribute or None,
+                attribute_index=value.start,
+            )
 
     def _sub(self, value: Node, path: str, guarded: bool) -> None:
         items = value.items if isinstance(value, Sequence) else [value]
@@ -149,23 +148,35 @@ class _Scanner:
         if not isinstance(text, Scalar) or not isinstance(text.value, str):
             return
         variables = {name for item in items[1:] for name in _variables(item)}
-        at = text.start
-        for match in _SUB.finditer(text.value):
-            at = self._find(match[0], at, text)
-            name = match[1].strip()
-            if name in variables or name.split(".")[0] in variables:
+        for name, at in self._placeholders(text, text.value):
+            if name in variables or name.partition(".")[0] in variables:
                 continue
             if name in self.template.parameters:
-                self._named(Kind.SUB, name, at, path, guarded)
+                self._named(Kind.SUB, name, at, path, guarded=guarded)
                 continue
             owner, _, attribute = name.partition(".")
             if _NAME.fullmatch(owner):
-                self._named(Kind.SUB, owner, at, path, guarded, attribute or None)
+                self._named(
+                    Kind.SUB,
+                    owner,
+                    at,
+                    path,
+                    guarded=guarded,
+                    attribute=attribute or None,
+                    attribute_index=at,
+                )
 
-    def _find(self, needle: str, at: int, scalar: Scalar) -> int:
-        """Return where a piece of a scalar's text stands in the source, from `at` on."""
-        found = self.template.source.text.find(needle, at, scalar.end)
-        return found if found >= 0 else scalar.start
+    def _placeholders(self, scalar: Scalar, text: str) -> Iterator[tuple[str, int]]:
+        """Yield the names in a text's `${...}`, and where each stands in the source.
+
+        Once one cannot be found there (the source has it escaped), the rest are placed at the
+        text's beginning: to search on would take quadratic time.
+        """
+        at = scalar.start
+        for match in _SUB.finditer(text):
+            found = self.template.source.text.find(match[0], at, scalar.end) if at >= 0 else -1
+            yield match[1].strip(), found if found >= 0 else scalar.start
+            at = found + 1 if found >= 0 else -1
 
     def _condition(self, node: Node | None, path: str) -> None:
         """Take a condition's name where a condition is expected; functions are walked later."""
@@ -184,7 +195,8 @@ class _Scanner:
     def _nested(self, node: Node, path: str) -> bool:
         """Scan a template inside a resource; False if there is none here."""
         template = self.template
-        if sum(1 for _ in template.scopes()) > MAX_NESTED:
+        outermost = [*template.scopes()]
+        if len(outermost) > MAX_NESTED or outermost[-1].inner >= MAX_TEMPLATES:
             return isinstance(node, Map)
         source, root = template.source, node
         if isinstance(node, Scalar):
@@ -198,6 +210,7 @@ class _Scanner:
             root = found
         if not isinstance(root, Map) or not looks_like_ros(root):
             return False
+        outermost[-1].inner += 1
         template.nested.append(scan(source, root, template, template.place(path)))
         return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from a2a_fn.iac.documents.tree import Map, Node, Scalar, Sequence, string, text_of
+from a2a_fn.iac.documents.tree import Map, Node, Scalar, Sequence, step, string, text_of
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review.ros.template import Entry, Template
 from a2a_fn.iac.review.secrets import is_clear, is_secret_name
@@ -46,14 +46,14 @@ def literals(template: Template) -> Iterator[Finding]:
     for name, entry in template.resources.items():
         stack: list[tuple[Node, str]] = []
         if entry.properties is not None:
-            stack.append((entry.properties, f"Resources.{name}.Properties"))
+            stack.append((entry.properties, f"{step('Resources', name)}.Properties"))
         while stack:
             node, path = stack.pop()
             if isinstance(node, Sequence):
-                stack += [(item, f"{path}[{n}]") for n, item in enumerate(node.items)]
+                stack += [(item, step(path, n)) for n, item in enumerate(node.items)]
             elif isinstance(node, Map):
                 for key, value in node.values.items():
-                    where = f"{path}.{key}"
+                    where = step(path, key)
                     if isinstance(value, Scalar):
                         if is_secret_name(key) and is_clear(value.value):
                             yield _literal(template, key, value, where)

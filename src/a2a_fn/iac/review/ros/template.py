@@ -104,7 +104,7 @@ class Template:
     `path` leads to a nested template from the outermost one. `opaque` says why names in it
     cannot be judged (a macro rewrites it), and is empty if they can. `mentions` are names in
     texts that may use a parameter; `dynamic` holds the kinds of reference of which some name is
-    computed.
+    computed; `inner` counts the templates inside the outermost one.
     """
 
     source: Source
@@ -116,6 +116,7 @@ class Template:
     mentions: set[str] = field(default_factory=set)
     dynamic: set[Kind] = field(default_factory=set)
     nested: list[Template] = field(default_factory=list)
+    inner: int = 0
     _sections: dict[str, dict[str, Entry]] = field(default_factory=dict)
 
     def section(self, name: str) -> dict[str, Entry]:

@@ -176,8 +176,9 @@ def subnets(module: Module) -> Iterator[Finding]:
         groups: dict[str, list[_Subnet]] = {}
         for subnet in _subnets(module, family):
             groups.setdefault(subnet.parent, []).append(subnet)
+        grows = any(other.type in family.more for other in module.all("resource").values())
         for parent, members in groups.items():
-            yield from _group(module, family, parent, members[:_MOST])
+            yield from _group(module, family, parent, members[:_MOST], grows)
 
 
 def _subnets(module: Module, family: _Family) -> Iterator[_Subnet]:
@@ -209,9 +210,9 @@ def _same(expr: Expr | None) -> str | None:
 
 
 def _group(
-    module: Module, family: _Family, parent: str, members: list[_Subnet]
+    module: Module, family: _Family, parent: str, members: list[_Subnet], grows: bool
 ) -> Iterator[Finding]:
-    outer = _network(module, family, parent)
+    outer = None if grows else _network(module, family, parent)
     taken = [member.network for member in members]
     for n, member in enumerate(members):
         if outer is not None and not cidr.within(member.network, outer):
@@ -229,8 +230,6 @@ def _network(module: Module, family: _Family, parent: str) -> cidr.Network | Non
     name = parent.removeprefix(f"{family.network}.").partition(".")[0]
     declaration = module.all("resource").get(f"{family.network}.{name}")
     if declaration is None or not parent.startswith(family.network):
-        return None
-    if any(other.type in family.more for other in module.all("resource").values()):
         return None
     if declaration.get("secondary_cidr_blocks") is not None:
         return None

@@ -12,7 +12,7 @@ from a2a_fn.iac.documents.hcl import Body, Expr
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review.cidr import is_world
 from a2a_fn.iac.review.ports import ALL as EVERY
-from a2a_fn.iac.review.ports import Opening, port_range
+from a2a_fn.iac.review.ports import Opening, alicloud_ports, port_range
 from a2a_fn.iac.review.terraform.module import Declaration, Module
 from a2a_fn.iac.review.terraform.values import Known, each, known
 from a2a_fn.iac.review.words import show
@@ -91,12 +91,9 @@ def _alicloud(module: Module, declaration: Declaration) -> Iterator[Found]:
         return
     if _text(module, body, "policy", "accept") != "accept":
         return
-    protocol = _text(module, body, "ip_protocol", "")
-    ports = port_range(_text(module, body, "port_range", "-1/-1") or "")
-    if protocol == "all":
-        ports = EVERY  # the provider takes no other range with it
-    elif protocol != "tcp":
-        return
+    ports = alicloud_ports(
+        _text(module, body, "ip_protocol", ""), _text(module, body, "port_range", "-1/-1")
+    )
     for name in ("cidr_ip", "ipv6_cidr_ip"):
         expr = body.get(name)
         value = known(module, expr)

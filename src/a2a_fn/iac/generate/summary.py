@@ -1,0 +1,73 @@
+"""What is said to the person who asked, in their language."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from a2a_fn.iac.generate.kinds import kinds
+from a2a_fn.iac.generate.languages import languages
+from a2a_fn.iac.generate.model import Message, Plan, Resource
+
+
+def say(language: str, code: str, values: Mapping[str, object] | None = None) -> str:
+    """Return the sentence of a code; `kind` and `by` are said by name, and `kinds` is their plural."""
+    said = dict(values or {})
+    for key in ("kind", "by"):
+        if key in said:
+            kind = str(said[key])
+            said[key], plural = called(kind, 1, language), called(kind, 2, language)
+            if key == "kind":
+                said["kinds"] = plural
+    return languages()[language].says[code].format(**said)
+
+
+def sentences(language: str, messages: Iterable[Message]) -> tuple[str, ...]:
+    """Return the sentences of messages."""
+    return tuple(say(language, message.code, message.values) for message in messages)
+
+
+def called(kind: str, count: int, language: str) -> str:
+    """Return what a kind is called for this count."""
+    names = kinds()[kind].called
+    one, many = names.get(language, names["en"])
+    return one if count == 1 else many or one
+
+
+def listing(resources: Iterable[Resource], language: str) -> str:
+    """Return the resources counted by kind: "1 VPC and 2 vSwitches"."""
+    counts = Counter(resource.kind for resource in resources)
+    found = languages()[language]
+    parts = [
+        f"{count} {called(kind, count, language)}"
+        if found.script is None
+        else f"{count} 个{called(kind, count, language)}"
+        for kind, count in counts.items()
+    ]
+    if len(parts) < 2:
+        return "".join(parts)
+    return found.comma.join(parts[:-1]) + say(language, "and") + parts[-1]
+
+
+def summarise(
+    language: str, format: str, plan: Plan, notes: Iterable[str], not_understood: Iterable[str]
+) -> str:
+    """Return the whole answer: what was made, what was assumed, what was not understood."""
+    words = languages()[language]
+    lines = []
+    if plan.resources:
+        things = listing(plan.resources, language)
+        made = say(language, "made", {"format": say(language, f"made-{format}"), "things": things})
+        lines.append(made)
+        open_choices = [p.id for p in plan.parameters if p.default is None]
+        if open_choices:
+            lines.append(say(language, "choose", {"parameters": words.comma.join(open_choices)}))
+        if notes:
+            lines += [say(language, "assumptions"), *(f"- {note}" for note in notes)]
+    else:
+        questions = sentences(language, plan.questions)
+        lines += [say(language, "blocked"), *(f"- {question}" for question in questions)]
+    unread = [f"“{word}”" if words.script else word for word in not_understood]
+    if unread:
+        lines.append(say(language, "unread", {"words": words.comma.join(unread)}))
+    return "\n".join(lines)

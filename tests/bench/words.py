@@ -1,0 +1,25 @@
+"""Text that looks like an answer and does not repeat itself, so that compression gains no more
+from it than from prose."""
+
+from __future__ import annotations
+
+from random import Random
+
+_SYLLABLES = (
+    "an ber cal dor en fin gra hol in jun kel lor men nor os per qua ren sol tur un ver wil yar zo"
+).split()
+
+
+def pieces(count: int, size: int, seed: int = 7) -> list[str]:
+    """So many pieces of exactly ``size`` characters (one byte each), the same for a seed."""
+    draw = Random(seed)
+    words = [
+        "".join(draw.choice(_SYLLABLES) for _ in range(draw.choice((1, 1, 2, 2, 3, 4))))
+        for _ in range(6000)
+    ]
+    weights = [1 / (rank + 3) for rank in range(len(words))]  # few words often, many seldom
+    total = count * size
+    drawn = draw.choices(words, weights, k=total // 3)
+    text = " ".join(f"{word}." if draw.random() < 0.08 else word for word in drawn)
+    assert len(text) >= total
+    return [text[i : i + size] for i in range(0, total, size)]

@@ -1,0 +1,372 @@
+"""Clients, workers and sweepers, each a call of the product and what its answer must be."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import Any
+
+from a2a.types.a2a_pb2 import Message, Part, Role
+
+from a2a_fn.errors import Unavailable
+from a2a_fn.journal import intents, lists, stream
+from a2a_fn.journal.fold import TERMINAL, Head
+from a2a_fn.journal.ids import digest, partition_of
+from a2a_fn.turns import run, sweep
+from a2a_fn.turns.turn import Turn
+
+from . import scripts
+from .world import IDS, LIMITS, Machine, World
+
+CANCELED = 5
+STATES = (1, 2, 3, 4, 5, 6)
+
+
+class Cast:
+    """Everyone who acts in one schedule."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.oracle = world.oracle
+        self.rng: Random = world.rng
+        self.messages = 0
+        self.planned: set[str] = set()  # tasks that have their followers
+        self.reading = 0
+        world.work = self.worker
+
+    def later(self, delay: float, act: Any, *arguments: Any) -> None:
+        """Plan an act."""
+        self.world.pending += 1
+        self.world.loop.outside(delay, self._act, act, arguments)
+
+    def _act(self, act: Any, arguments: tuple[Any, ...]) -> None:
+        self.world.pending -= 1
+        act(*arguments)
+
+    def calm(self) -> bool:
+        """Nothing is left to happen but readers' looks."""
+        world = self.world
+        busy = any(n for kind, n in world.running.items() if kind != "reader")
+        return not (busy or world.pending or any(s.alarms for s in self.oracle.stories.values()))
+
+    # ------------------------------------------------ send
+
+    def message(self, context_id: str = "", task: str = "") -> Message:
+        """A new user message, with a script for the agent."""
+        self.messages += 1
+        name = f"u{self.messages}"
+        self.oracle.scripts[name] = scripts.draw(self.rng, name, faults=self.world.faults)
+        return Message(
+            message_id=name,
+            role=Role.ROLE_USER,
+            parts=[Part(text="go")],
+            context_id=context_id,
+            task_id=task,
+        )
+
+    def send(self, owner: str, message: Message, tries: int = 3) -> None:
+        """A client hands a message over; it tries again if it gets no answer."""
+        fingerprint = digest(message)
+
+        def no_answer() -> None:
+            self.oracle.answers[fingerprint]["unknown"] += 1
+            if tries > 1 and self.rng.random() < 0.7:
+                self.world.count["retry"] += 1
+                pause = self.rng.choice((0.1, 5.0, 80.0, 300.0))
+                self.later(pause, self.send, owner, message, tries - 1)
+
+        async def body(machine: Machine) -> None:
+            try:
+                await self._send(machine, owner, message, fingerprint)
+            except Unavailable:
+                no_answer()
+                raise
+
+        self.world.spawn("send", body, no_answer)
+
+    async def _send(self, machine: Machine, owner: str, message: Message, mark: str) -> None:
+        oracle, world = self.oracle, self.world
+        begun = world.now
+        known = mark in oracle.submitted and begun - oracle.submitted[mark][-1][0] < oracle.window
+        part = partition_of(message.task_id) or ""
+        if message.context_id:
+            part = IDS.partition(owner, message.context_id)
+        try:
+            accepted = await intents.submit(machine.journal, owner, message)
+        except intents.Busy:
+            oracle.need(not known, "refused as busy with itself")
+            story = oracle.stories[part]
+            was = story.turn is not None or story.busy_until >= begun
+            oracle.need(was, "refused as busy, but it was not")
+            oracle.answers[mark]["busy"] += 1
+            world.count["send: busy"] += 1
+            return
+        except intents.Ended as ended:
+            oracle.need(not known, "refused as ended by itself")
+            state = oracle.stories[part].heads[message.task_id].state
+            oracle.need(state == ended.state, "refused as ended, but it was not")
+            oracle.answers[mark]["ended"] += 1
+            world.count["send: ended"] += 1
+            return
+        task = accepted.task
+        oracle.answers[mark]["accepted"] += 1
+        world.count["send: found again" if accepted.again else "send: accepted"] += 1
+        runs = [t for _, t in oracle.submitted.get(mark, ())]
+        oracle.need(task in runs, "accepted, but it is not in the journal")
+        oracle.need(task in oracle.rows, "accepted, but its head is not written")
+        self._true(task, accepted.head)
+        oracle.acked[mark] = task
+        self.follow_up(owner, task)
+        await machine.wake(accepted.view.part)
+
+    def _true(self, task: str, head: Head) -> None:
+        fold = self.oracle.folds.get((task, head.slot))
+        self.oracle.need(fold == head, f"{task} was seen as it never was, at slot {head.slot}")
+
+    def follow_up(self, owner: str, task: str) -> None:
+        """What clients do about a task that they know of."""
+        rng = self.rng
+        if task in self.planned:
+            return
+        self.planned.add(task)
+        if self.reading < 3 and rng.random() < 0.6:
+            self.reading += 1
+            self.later(rng.choice((0.0, rng.uniform(0, 100))), self.reader, owner, task)
+        if rng.random() < 0.3:
+            delay = rng.choice((rng.uniform(0, 1), rng.uniform(0, 30), rng.uniform(30, 300)))
+            self.later(delay, self.cancel, owner, task)
+            if rng.random() < 0.2:
+                self.later(delay, self.cancel, owner, task)
+        if rng.random() < 0.4:
+            self.later(rng.uniform(0, 120), self.get, owner, task)
+        if rng.random() < 0.5:
+            self.later(rng.choice((0.0, rng.uniform(0, 120))), self.list, owner)
+        if rng.random() < 0.5 and self.messages < 7:
+            message = self.message(task=task)
+            for _ in range(rng.choice((1, 2, 3))):
+                self.later(rng.choice((1.0, rng.uniform(0, 200))), self.send, owner, message)
+
+    # ------------------------------------------------ cancel, get, list
+
+    def cancel(self, owner: str, task: str) -> None:
+        """A client cancels a task."""
+
+        async def body(machine: Machine) -> None:
+            try:
+                await intents.cancel(machine.journal, owner, task)
+            except intents.Ended:
+                state = self._story(task).heads[task].state
+                self.oracle.need(state in TERMINAL, "not cancelable, but it was")
+                self.world.count["cancel: ended"] += 1
+                return
+            self.world.count["cancel: done"] += 1
+            self.oracle.canceled.add(task)
+            state = self._story(task).heads[task].state
+            self.oracle.need(state == CANCELED, "canceled, but the journal does not say so")
+
+        self.world.spawn("cancel", body)
+
+    def _story(self, task: str) -> Any:
+        return self.oracle.stories[partition_of(task) or ""]
+
+    def get(self, owner: str, task: str) -> None:
+        """A client reads a task."""
+
+        async def body(machine: Machine) -> None:
+            before = self._story(task).heads[task].slot
+            view = await intents.find(machine.journal, owner, task)
+            self._true(task, view.tasks[task])
+            self.oracle.need(view.tasks[task].slot >= before, "get: an old state of the task")
+
+        self.world.spawn("get", body)
+
+    def list(self, owner: str) -> None:
+        """A client lists its tasks: all, those in one state, or those of one context."""
+        rng = self.rng
+        query = lists.Query(owner)
+        x = rng.random()
+        if x < 0.3:
+            query = lists.Query(owner, state=rng.choice(STATES))
+        elif x < 0.5:
+            ids = [s.context.context_id for s in self.oracle.stories.values()]
+            query = lists.Query(owner, context_id=rng.choice(ids))
+        size = rng.choice((1, 2, 3, 50))
+        self.world.spawn("list", lambda machine: self._list(machine, query, size))
+
+    def final_list(self, owner: str, state: int) -> None:
+        """A list at rest, which also removes rows that a late writer put back."""
+        query = lists.Query(owner, state=state)
+        self.world.spawn("list", lambda machine: self._list(machine, query, 2))
+
+    async def _list(self, machine: Machine, query: lists.Query, size: int) -> None:
+        rows, begun = self.oracle.rows, self.oracle.changes
+        must = {t for t, (head, _) in rows.items() if self._fits(t, head, query)}
+        shown: list[str] = []
+        cursor: lists.Cursor | None = None
+        pages = 0
+        while True:
+            try:
+                page = await lists.page(machine.journal, query, size, cursor)
+            except Unavailable:
+                await asyncio.sleep(1)
+                continue
+            pages += 1
+            tasks = [head.task.id for head in page.heads]
+            self.oracle.need(len(set(tasks)) == len(tasks), "list: a task twice on one page")
+            for head in page.heads:
+                self._true(head.task.id, head)
+            shown += tasks
+            cursor = page.next
+            if cursor is None:
+                break
+        self.world.count["list of several pages"] += pages > 1
+        exact = not query.state and not query.context_id
+        for task in must:
+            head, moved = rows[task]
+            if head.listed and (exact or moved <= begun):
+                self.oracle.need(task in shown, f"list misses {task}: {query}, {pages} pages")
+
+    def _fits(self, task: str, head: Head, query: lists.Query) -> bool:
+        context = self._story(task).context
+        return (
+            head.listed
+            and context.owner == query.owner
+            and query.state in (0, head.state)
+            and query.context_id in ("", context.context_id)
+        )
+
+    # ------------------------------------------------ streams
+
+    def reader(self, owner: str, task: str) -> None:
+        """A client follows a task to its end: each piece of the way may be another process."""
+        self._read(owner, task, None, 0)
+
+    def _read(self, owner: str, task: str, cursor: int | None, hops: int) -> None:
+        if cursor is not None:
+            self.world.count["reader came back"] += 1
+        at = [cursor]
+
+        async def body(machine: Machine) -> None:
+            await self._read_on(machine, owner, task, at, hops)
+
+        def crashed() -> None:
+            self.later(self.rng.uniform(0, 30), self._read, owner, task, at[0], hops + 1)
+
+        self.world.spawn("reader", body, crashed)
+
+    async def _read_on(
+        self, machine: Machine, owner: str, task: str, at: list[int | None], hops: int
+    ) -> None:
+        rng, oracle, part = self.rng, self.oracle, partition_of(task) or ""
+        patience = rng.choice((1, 3, 20))
+        done = False
+        try:
+            view = await intents.find(machine.journal, owner, task)
+            head = view.tasks[task]
+            self._true(task, head)
+            if at[0] is None:
+                at[0], slot = head.generation, head.slot
+            else:
+                slot = await stream.slot_before(machine.journal, part, task, at[0], head.slot)
+            state = head.state if at[0] == head.generation else 0
+            events = stream.follow(
+                machine.journal,
+                part,
+                task,
+                view.context.context_id,
+                slot=slot,
+                generation=at[0],
+                slow=20.0,
+            )
+            while state not in TERMINAL:
+                calm = self.calm()
+                seen = await anext(events)
+                if seen is None:
+                    patience -= 1
+                    if calm:
+                        break
+                    if patience <= 0:
+                        raise Unavailable("the reader went away")
+                    continue
+                oracle.need(seen.generation == at[0] + 1, f"{task}: {seen.generation} after {at[0]}")
+                truth = oracle.truth.get((task, seen.generation))
+                oracle.need(truth == seen.event, f"{task}: event {seen.generation} was another")
+                at[0] = seen.generation
+                self.world.count["event read"] += 1
+                if seen.last:
+                    state = seen.slot.state
+                if self.world.faulty and rng.random() < 0.15:
+                    raise Unavailable("the reader was cut")
+            done = True
+        except Unavailable:
+            self.later(rng.uniform(0, 60), self._read, owner, task, at[0], hops + 1)
+            return
+        if done:
+            truth_head = self._story(task).heads[task]
+            oracle.need(at[0] == truth_head.generation, f"the stream of {task} ended too soon")
+
+    # ------------------------------------------------ workers, sweepers
+
+    def worker(self, part: str) -> None:
+        """A wake-up is received."""
+        self.world.spawn("worker", lambda machine: self._worker(machine, part))
+
+    async def _worker(self, machine: Machine, part: str) -> None:
+        world, rng = self.world, self.rng
+        epochs: list[int] = []
+        stop = asyncio.Event()
+        ends = float("inf")
+        if world.faulty and rng.random() < 0.3:
+            ends = world.loop.time() + rng.choice((12.0, 30.0, 90.0))
+        elif world.faulty and rng.random() < 0.2:
+            world.loop.call_later(rng.choice((0.1, 5.0, 40.0)), stop.set)
+
+        async def die() -> None:
+            world.kill(machine)
+            await world.loop.create_future()
+
+        async def agent(turn: Turn) -> None:
+            epochs.append(turn._epoch)
+            if turn.checkpoint is not None:
+                world.count["resumed from a checkpoint"] += 1
+            await scripts.perform(turn, self.oracle.scripts[turn.message.message_id], die)
+
+        outcome = await run.run_turn(
+            machine.journal,
+            part,
+            agent,
+            machine.wake,
+            limits=LIMITS,
+            remaining=lambda: ends - world.loop.time(),
+            stop=stop,
+        )
+        world.count[f"outcome {outcome}"] += 1
+        turn = self.oracle.stories[part].turn
+        if epochs and turn and turn.live:
+            self.oracle.need(turn.epoch != epochs[0], f"gave up a turn of its own: {outcome}")
+
+    def sweeper(self) -> None:
+        """The schedule rings."""
+
+        async def wake(part: str) -> None:
+            self.world.enqueue(part, sure=True)
+
+        async def body(machine: Machine) -> None:
+            self.world.count["alarms rung"] += await sweep.sweep(machine.journal, 0, wake)
+
+        self.world.spawn("sweeper", body)
+
+    def tick(self) -> None:
+        """The clock that starts sweepers; ends when nothing is left to do."""
+        world, rng = self.world, self.rng
+        alarms = [int(k[:13]) for s in self.oracle.stories.values() for k in s.alarms]
+        due = min(alarms, default=0)
+        if (due and due <= world.now) or (world.faulty and rng.random() < 0.1):
+            if world.running["sweeper"] < 3:
+                self.sweeper()
+        elif self.calm():
+            return
+        delay = rng.uniform(3, 30)
+        if due and not world.faulty:
+            delay = max(delay, (due - world.now) / 1000 + rng.uniform(0, 8))
+        world.loop.outside(delay, self.tick)

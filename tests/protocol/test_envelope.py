@@ -126,6 +126,13 @@ async def test_the_version_may_come_in_the_query(server, query, code):
     assert response.json()["error"]["code"] == code
 
 
+async def test_a_call_of_version_0_3_learns_what_to_send(server, checked):
+    old = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {}}
+    envelope = checked(await server.http.post(server.url, json=old))
+    assert envelope["error"]["code"] == -32009
+    assert envelope["error"]["message"].startswith("A2A version 0.3, which a request without")
+
+
 async def test_the_header_wins_over_the_query(server):
     response = await server.http.post(
         f"{server.url}?A2A-Version=0.3", json=GET, headers={"A2A-Version": "1.0"}

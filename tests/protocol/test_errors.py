@@ -55,9 +55,7 @@ async def test_a_subclass_is_told_as_its_parent(listen, scripted):
     + [sdk.A2AError(SECRET), ours.InvalidSettings(SECRET), TimeoutError(SECRET)],
     ids=lambda error: type(error).__name__,
 )
-async def test_a_bug_is_told_by_a_reference_that_the_log_explains(
-    listen, scripted, caplog, error
-):
+async def test_a_bug_is_told_by_a_reference_that_the_log_explains(listen, scripted, caplog, error):
     async with listen(scripted(get_task=raising(error))) as server:
         response = await server.post(
             b'{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"id":"t"}}', X_Request_Id="r-9"

@@ -63,7 +63,9 @@ async def test_a_stream_begins_with_the_task_and_ends_when_it_ends(connect, user
     events = [event async for event in client.send_message(request)]
     assert events[0].HasField("task")
     assert events[-1].status_update.status.state == COMPLETED
-    assert [e.artifact_update.artifact.parts[0].text for e in events if e.HasField("artifact_update")]
+    assert [
+        e.artifact_update.artifact.parts[0].text for e in events if e.HasField("artifact_update")
+    ]
     assert {e.task.id or e.status_update.task_id or e.artifact_update.task_id for e in events} == {
         events[0].task.id
     }

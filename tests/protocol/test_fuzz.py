@@ -55,8 +55,10 @@ anything = st.recursive(
     | st.floats()
     | st.text(st.characters(codec=None), max_size=10)
     | st.sampled_from(["ROLE_AGENT", "\ud800", "\x00", "1e999", "__proto__", "[a.b]", "@type"]),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.text(st.characters(codec=None), max_size=6), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(codec=None), max_size=6), inner, max_size=4)
+    ),
     max_leaves=10,
 )
 

@@ -226,7 +226,9 @@ LIST_WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("params", "field", "says"), LIST_WRONG, ids=[str(w[0]) for w in LIST_WRONG])
+@pytest.mark.parametrize(
+    ("params", "field", "says"), LIST_WRONG, ids=[str(w[0]) for w in LIST_WRONG]
+)
 def test_a_wrong_filter_is_named(params, field, says):
     found = faults(params, ListTasksRequest)
     assert list(found) == [field]

@@ -36,9 +36,7 @@ async def test_a_byte_more_is_413_with_json(listen, handler, checked):
 
 
 async def test_the_answer_does_not_wait_for_the_rest(listen, handler):
-    head = (
-        b"POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n"
-    )
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n"
     announced = head + b"Content-Length: 999999999\r\n\r\n"
     in_chunks = head + b"Transfer-Encoding: chunked\r\n\r\n" + b"7d1\r\n" + b"x" * 2001 + b"\r\n"
     async with listen(handler, body_limit=LIMIT) as server, asyncio.timeout(5):

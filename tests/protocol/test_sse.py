@@ -63,9 +63,7 @@ def events(text: str) -> list[dict[str, str]]:
 # --- frames -------------------------------------------------------------------------------------
 
 
-async def test_each_event_is_a_whole_response_with_its_generation_as_id(
-    listen, scripted, message
-):
+async def test_each_event_is_a_whole_response_with_its_generation_as_id(listen, scripted, message):
     async with listen(scripted(stream_message=stream_of(frame(1), frame(2), frame(0)))) as server:
         response = await server.post(call(message()))
     assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -136,9 +134,7 @@ async def test_a_later_error_is_the_last_event(listen, scripted, message, error,
 # --- keep-alive ---------------------------------------------------------------------------------
 
 
-async def test_silence_is_broken_by_comments_even_before_the_first_frame(
-    listen, scripted, message
-):
+async def test_silence_is_broken_by_comments_even_before_the_first_frame(listen, scripted, message):
     gate, second = asyncio.Event(), asyncio.Event()
     handler = scripted(stream_message=stream_of(gate, frame(1), second, RuntimeError(SECRET)))
     async with listen(handler, keep_alive=0.02) as server, asyncio.timeout(5):

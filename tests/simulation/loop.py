@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-TICK = 1e-6  # seconds by which time moves at least between two timers: nobody can wait for "now"
+TICK = 1e-6  # seconds that a callback takes: who waits for a time that has come is not stuck in it
 
 
 class Process(Protocol):
@@ -59,7 +59,6 @@ class VirtualLoop(asyncio.AbstractEventLoop):
 
     def __init__(self) -> None:
         self.halted = False
-        self.unheard: list[str] = []  # what nobody would have seen: exceptions of lost tasks
         self._now = 0.0
         self._ready: deque[Handle] = deque()
         self._timers: list[tuple[float, int, Handle]] = []
@@ -131,8 +130,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """An exception that no one retrieved: a fault of the code under test."""
-        self.unheard.append(f"{context.get('message')}: {context.get('exception')!r}")
+        """Said at the garbage collection, which is no part of a schedule; ``bury`` looks itself."""
 
     # ------------------------------------------------ what the world asks
 
@@ -153,6 +151,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             while not self.halted:
                 if ready:
                     handle = ready.popleft()
+                    self._now += TICK
                 elif timers:
                     when, _, handle = heapq.heappop(timers)
                     if handle.dropped:
@@ -175,21 +174,25 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             self._owner = None
             asyncio.events._set_running_loop(None)
 
-    def bury(self) -> None:
-        """Take apart what never ended (the dead run nothing, so they still hold all they had)."""
-        unheard = list(self.unheard)
+    def bury(self) -> str:
+        """Take apart what never ended (the dead run nothing, so they still hold all they had).
+
+        Returns an exception of a task that nobody asked for, a fault of the code under test.
+        """
+        unheard = ""
         asyncio.events._set_running_loop(self)
         for task in self._tasks:
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
                 for _ in range(3):  # an await in a `finally` refuses the first close
-                    with contextlib.suppress(RuntimeError):
+                    with contextlib.suppress(BaseException):
                         task.get_coro().close()  # type: ignore[union-attr]
                         break
-            elif not task.cancelled():
-                task.exception()
+            elif task._log_traceback:  # type: ignore[attr-defined]
+                owner = task.get_context().get(OWNER)
+                unheard = unheard or ("" if owner and owner.dead else repr(task.exception()))
         asyncio.events._set_running_loop(None)
         self._tasks.clear()
         self._ready.clear()
         self._timers.clear()
-        self.unheard = unheard
+        return unheard and f"an exception that nobody saw: {unheard}"

@@ -41,11 +41,9 @@ def play(
         world.broken = world.broken or f"a callback raised {error!r}"
         if trace:
             raise
-    finally:
-        world.loop.bury()
-    if world.loop.unheard and not world.broken:
-        world.broken = world.loop.unheard[0]
-    return Result(seed, world.broken, world.operations, dict(world.count))
+    broken = world.broken  # what the burial stirs up is no finding
+    unheard = world.loop.bury()
+    return Result(seed, broken or unheard, world.operations, dict(world.count))
 
 
 def _open(world: World, cast: Cast) -> None:

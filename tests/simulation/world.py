@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Coroutine, Sequence
 from random import Random
@@ -257,13 +258,15 @@ class World:
             await body(machine)
         except Unavailable:
             self.count[f"unanswered {actor.kind}"] += 1
-        except Broken:
+        except (Broken, GeneratorExit):  # the schedule is over
             return
         except BaseException as error:
             if not self.broken:
                 self.broken = f"{actor.kind} raised {error!r}"
                 self.loop.halted = True
-            raise
+            if self.trace:
+                traceback.print_exc()
+            return
         machine.actors.remove(actor)
         self.running[actor.kind] -= 1
         self.say(f"m{machine.number}", "end", actor.kind)

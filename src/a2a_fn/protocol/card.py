@@ -38,7 +38,7 @@ def agent_card(profile: Profile, base_url: str, *, streaming: bool = True) -> Ag
         name=profile.name,
         description=profile.description,
         version=profile.version,
-        documentation_url=profile.documentation_url,
+        documentation_url=profile.documentation_url or None,
         provider=provider,
         supported_interfaces=[
             AgentInterface(

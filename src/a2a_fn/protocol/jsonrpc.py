@@ -7,7 +7,7 @@ Decisions, where JSON-RPC or A2A leave one:
   notifications, and a client that forgot the id wants to know what went wrong.
 - Batches are refused. So is a name that occurs twice in an object: parsers differ in which one
   they take, and whoever checked the request before us may have seen the other.
-- The order of checks: credentials, media type, size, JSON, envelope, method, version, params.
+- The order of checks: credentials, media type, size, JSON, envelope, version, method, params.
 """
 
 from __future__ import annotations
@@ -113,11 +113,12 @@ class JsonRpc:
             _check_media_type(scope)
             document = decode(await read_body(scope, receive, self._body_limit))
             call_id = identify(document)
-            operation, params = select(document)
+            method, params = unwrap(document)
             _check_version(scope)
+            operation = select(method)
             if operation.streams and not self._streaming:
                 raise UnsupportedOperationError("This agent does not stream: use SendMessage.")
-            request = inputs.read(params, operation.request())
+            request = inputs.read(_by_name(params), operation.request())
             _check_push(request)
             if operation.streams:
                 await self._stream(operation, request, caller, call_id, scope, receive, send)
@@ -228,25 +229,35 @@ def identify(document: object) -> CallId:
     return call_id
 
 
-def select(document: object) -> tuple[Operation, object]:
-    """What the call asks for, and its params as they are."""
+def unwrap(document: object) -> tuple[str, object]:
+    """The call's method, and its params: an object, an array, or None."""
     assert isinstance(document, dict)  # noqa: S101 - identify() has refused everything else
     if document.get("jsonrpc") != "2.0":
         raise InvalidRequestError('jsonrpc must be "2.0".')
     method = document.get("method")
     if not isinstance(method, str):
         raise InvalidRequestError("method must be a string.")
+    params = document.get("params")
+    if params is not None and not isinstance(params, dict | list):
+        raise InvalidRequestError("params must be an object.")
+    return method, params
+
+
+def select(method: str) -> Operation:
+    """The operation of that name; MethodNotFoundError, or why this agent does not have it."""
     operation = OPERATIONS.get(method)
     if operation is None:
         if method in REFUSED:
             raise REFUSED[method]()
         raise MethodNotFoundError(f"There is no such method; there are: {', '.join(OPERATIONS)}.")
-    params = document.get("params")
+    return operation
+
+
+def _by_name(params: object) -> object:
+    """Params that are not given are none; A2A has no order for params by position."""
     if isinstance(params, list):
         raise InvalidParamsError("params must be given by name, as an object.")
-    if params is not None and not isinstance(params, dict):
-        raise InvalidRequestError("params must be an object.")
-    return operation, params or {}
+    return {} if params is None else params
 
 
 def _envelope(call_id: CallId, member: str, value: object) -> dict[str, Any]:

@@ -82,14 +82,17 @@ def read_yaml(source: Source) -> tuple[Node | None, tuple[Problem, ...]]:
 
 
 def _explain(error: yaml.YAMLError, end: int) -> Problem:
-    mark: Any = None
-    problem, context = "this is not YAML", None
+    mark, problem, context = None, "this is not YAML", None
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         problem, context = error.problem or problem, error.context
     message = f"{problem} ({context})" if context else problem
     fix = next((hint for needle, hint in _HINTS if needle in problem), None)
-    return Problem("syntax", int(mark.index) if mark else end, message, fix)
+    return Problem("syntax", mark.index if mark else end, message, fix)
+
+
+def _start(event: Any) -> int:
+    return int(event.start_mark.index)
 
 
 class _Reader:
@@ -116,13 +119,13 @@ class _Reader:
                 self.documents += 1
                 if self.documents > 1:
                     raise _Stop(
-                        event.start_mark.index,
+                        _start(event),
                         "a second document begins here; a template is one document",
                         fix="delete this line and what follows",
                     )
 
     def _open(self, event: Any) -> None:
-        start = event.start_mark.index
+        start = _start(event)
         if len(self.stack) >= MAX_DEPTH:
             raise _Stop(start, f"nested deeper than {MAX_DEPTH} levels", "limit")
         is_map = isinstance(event, yaml.MappingStartEvent)
@@ -137,7 +140,7 @@ class _Reader:
         self._add(_tagged(done.tag, done.node), done.weight, done.anchor)
 
     def _alias(self, event: Any) -> None:
-        start = event.start_mark.index
+        start = _start(event)
         if event.anchor in self.anchors:
             self._add(*self.anchors[event.anchor], None)
             return

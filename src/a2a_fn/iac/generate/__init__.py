@@ -32,6 +32,9 @@ Format = Literal["ros", "terraform"]
 MAX_CHARACTERS = 4000
 
 
+_LOUD = frozenset({"protected-from-world", "bucket-stays-private", "bucket-stays-encrypted"})
+
+
 @dataclass(frozen=True)
 class ResourceSummary:
     """One generated resource: its logical name, its kind, its two types, and why it is there.
@@ -98,7 +101,8 @@ def generate(text: str, *, format: Format | None = None) -> Generation:
 def _notes(request: Request, planned: Plan, format: str) -> tuple[str, ...]:
     if not planned.resources:
         return ()
-    messages = list(planned.notes)
+    # What differs from the request comes before what was only assumed.
+    messages = sorted(planned.notes, key=lambda message: message.code not in _LOUD)
     if planned.region:
         values = MappingProxyType({"region": planned.region})
         messages.append(Message(f"region-{format}", values))

@@ -77,6 +77,9 @@ class Reader:
     def request(self) -> Request:
         """Return what the text asks for."""
         for self._place, mark in enumerate(self._marks):
+            if self._naming_goes_on(mark) and self._current:
+                self._current.names.append(mark.text)
+                continue
             getattr(self, f"_on_{mark.type}", self._on_unknown)(mark)
         self._end_sentence()
         self._end()
@@ -215,7 +218,7 @@ class Reader:
         self._clear_ahead()
 
     def _ban(self, kind: str) -> None:
-        host = self._current if self._current and self._current.kind == "ecs" else None
+        host = self._last("ecs")
         if kind == "eip" and host:
             self._give(host, "exposure", "private")
         else:
@@ -250,12 +253,13 @@ class Reader:
         if current and current.kind == "rds" and not fresh and "engine" not in current.attributes:
             self._give(current, "engine", mark.value)
             return
-        root = self._last("rds")
+        last = self._last("rds")
+        root = (last.part_of or last) if last else None
         draft = Draft("rds", sentence=self._sentence)
         draft.count = self._count.value if self._count else None
         draft.per = self._per
         if root and "engine" not in root.attributes and fresh:
-            draft.part_of = root.part_of or root
+            draft.part_of = root
         for attribute, value in self._ahead.items():
             draft.attributes[attribute] = value
         draft.names += self._ahead_names
@@ -278,15 +282,30 @@ class Reader:
         if ahead and attribute == "exposure":
             # "a public EIP", "a private VPC": says nothing new.
             return
-        part = self._part()
-        if part and part.takes(attribute):
-            self._give(part, attribute, value)
-            return
-        draft = self._taker(attribute)
+        draft = self._shared(attribute) or self._part(attribute) or self._taker(attribute)
         if draft:
             self._give(draft, attribute, value)
         else:
             self._loose_traits.append((attribute, value, mark))
+
+    def _shared(self, attribute: str) -> Draft | None:
+        """Return a new draft for "two public" in "two public and two private vSwitches"."""
+        if self._count is None and self._article != "a":
+            return None
+        rest = self._marks[self._place + 1 :]
+        if len(rest) < 2 or rest[0].type not in ("and", "comma", "list"):
+            return None
+        if rest[1].type not in ("num", "a"):
+            return None
+        noun = next((mark for mark in rest[1:] if mark.type not in ("num", "a", *_INSIDE_PHRASE)), None)
+        if noun is None or noun.type != "noun" or not Draft(noun.value[0]).takes(attribute):
+            return None
+        draft = Draft(noun.value[0], count=self._count.value if self._count else 1)
+        draft.sentence = self._sentence
+        self._drafts.append(draft)
+        self._current = draft
+        self._clear_ahead()
+        return draft
 
     def _taker(self, attribute: str) -> Draft | None:
         ordered = [d for d in self._drafts if d is not self._current]
@@ -294,11 +313,13 @@ class Reader:
             ordered.append(self._current)
         return next((draft for draft in reversed(ordered) if draft.takes(attribute)), None)
 
-    def _part(self) -> Draft | None:
+    def _part(self, attribute: str = "name") -> Draft | None:
         """Return a part of the last ask, where "one ..." or "two ..." stands without a noun."""
         if self._count is None or self._current is None or self._noun_ahead():
             return None
         root = self._current.part_of or self._current
+        if not root.takes(attribute):
+            return None
         part = Draft(root.kind, count=self._count.value, sentence=self._sentence, part_of=root)
         self._drafts.append(part)
         self._current = part
@@ -389,10 +410,7 @@ class Reader:
         if in_vpc and not self._vpc_has_range():
             self._vpc().cidrs.append(mark.value)
             return
-        part = self._part()
-        draft = part if part and part.takes("cidr") else self._taker("cidr")
-        if draft is None:
-            draft = self._vpc()
+        draft = self._part("cidr") or self._taker("cidr") or self._vpc()
         draft.cidrs.append(mark.value)
 
     def _vpc_has_range(self) -> bool:
@@ -416,8 +434,7 @@ class Reader:
         if self._noun_ahead() and self._peek_type() in ("noun", *_INSIDE_PHRASE):
             self._ahead_names.append(mark.value)
             return
-        part = self._part()
-        draft = part or self._current
+        draft = self._part() or self._current
         if draft is None:
             self._lose(mark)
         else:
@@ -533,13 +550,8 @@ class Reader:
         target = self._marks[place] if place < len(self._marks) else None
         if target and target.type in ("noun", "zone"):
             kind = "zone" if target.type == "zone" else target.value[0]
-            after = place + 1
-            glue = ("comma", "stop", "with", "in", "create", "of")
-            while after < len(self._marks) and self._marks[after].type in glue:
-                after += 1
-            following = self._marks[after].type if after < len(self._marks) else ""
             del self._marks[place]
-            if following in ("num", "a", "noun") or self._current is None:
+            if self._current is None or self._counts_ahead(place):
                 self._per = kind
             else:
                 self._current.per = kind
@@ -551,6 +563,16 @@ class Reader:
             others = [draft for draft in self._drafts if draft.kind != self._current.kind]
             if others:
                 self._current.per = others[-1].kind
+
+    def _counts_ahead(self, place: int) -> bool:
+        """Tell whether a counted noun starts here: "per zone, two vSwitches"."""
+        glue = ("comma", "stop", "with", "in", "create", "of", "num", "a", *_INSIDE_PHRASE)
+        counted = False
+        for mark in self._marks[place:]:
+            counted = counted or mark.type in ("num", "a")
+            if mark.type not in glue:
+                return counted and mark.type == "noun"
+        return False
 
     # ------------------------------------------------------------ openings
 
@@ -793,9 +815,6 @@ class Reader:
         self._sentence += 1
 
     def _on_unknown(self, mark: Mark) -> None:
-        if self._naming_goes_on(mark):
-            self._on_name(mark)
-            return
         if self._opening and self._opening.awaits_source:
             self._add_source("admin")
         self._lose(mark)
@@ -805,7 +824,14 @@ class Reader:
         draft = self._current
         if draft is None or not draft.names or len(draft.names) >= (draft.count or 1):
             return False
-        return self._peek_type(-1, frozenset({"stop", "and", "comma", "list"})) in ("name", "unknown")
+        before, named = self._peek(-1), self._peek(-2)
+        if before is None or named is None or named.text != draft.names[-1]:
+            return False
+        if mark.type == "unknown":
+            return before.type in ("and", "list", "comma")
+        # A word with a meaning is a name only right after "and", and written like one.
+        plain = mark.text.islower() and mark.text.isalnum()
+        return mark.type in ("noun", "service") and before.type in ("and", "list") and plain
 
     def _lose(self, *marks: Mark) -> None:
         self._not_understood += marks

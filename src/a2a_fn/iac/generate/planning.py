@@ -303,7 +303,7 @@ class Planner:
     def _zones(self) -> int:
         request = self.request
         for zone in request.zone_ids:
-            if request.region and not zone.startswith(f"{request.region}-"):
+            if request.region and not zone.startswith(request.region):
                 raise Unanswered("zone-outside-region", zone=zone, region=request.region)
         asked = request.zones or len(request.zone_ids)
         if asked > MAX_ZONES:

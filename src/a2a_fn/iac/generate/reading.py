@@ -52,11 +52,11 @@ _LITERALS: tuple[_Literal, ...] = (
     ),
     (
         "cidr",
-        re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}/\d{1,3}(?![\w.]*\d)"),
+        re.compile(r"(?<![a-z0-9_.])\d{1,3}(?:\.\d{1,3}){3}/\d{1,3}(?![a-z0-9_.]*\d)"),
         lambda m: m[0],
     ),
-    ("address", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w/])"), lambda m: m[0]),
-    ("prefix", re.compile(r"/(\d{1,3})(?![\w.])"), lambda m: int(m[1])),
+    ("address", re.compile(r"(?<![a-z0-9_.])\d{1,3}(?:\.\d{1,3}){3}(?![a-z0-9_/])"), lambda m: m[0]),
+    ("prefix", re.compile(r"/(\d{1,3})(?![a-z0-9_]|\.\d)"), lambda m: int(m[1])),
     (
         "zoneid",
         re.compile(r"(?:cn|ap|us|eu|me|na)-[a-z]+(?:-[a-z]|-\d-?[a-z])(?![a-z0-9-])"),
@@ -75,10 +75,10 @@ _LITERALS: tuple[_Literal, ...] = (
     ),
     (
         "range",
-        re.compile(r"(?<![\w.])(\d{1,7})\s*(?:-|–|—|~|至|到)\s*(\d{1,7})(?![\w.])"),
+        re.compile(r"(?<![a-z0-9_.])(\d{1,7})\s*(?:-|–|—|~|至|到)\s*(\d{1,7})(?![a-z0-9_]|\.\d)"),
         lambda m: (int(m[1]), int(m[2])),
     ),
-    ("decimal", re.compile(r"\d{1,4}\.\d{1,3}(?![\w.]*\d)"), lambda m: m[0]),
+    ("decimal", re.compile(r"\d{1,4}\.\d{1,3}(?![a-z0-9_.]*\d)"), lambda m: m[0]),
     (
         "grouped",
         re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,]*\d)"),

@@ -236,11 +236,11 @@ def address(resource: Resource) -> Any:
 def outputs(resource: Resource) -> tuple[Output, ...]:
     """Give id and private address."""
     return (
-        Output(f"{resource.id}Id", eip.host_id(resource), f"ID of the ECS instance {resource.id}"),
+        Output(f"{resource.id}Id", eip.host_id(resource), f"ECS instance ID ({resource.id})"),
         Output(
             f"{resource.id}PrivateIp",
             address(resource),
-            f"Private address of the ECS instance {resource.id}",
+            f"Private address ({resource.id})",
         ),
     )
 

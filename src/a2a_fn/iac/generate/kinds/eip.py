@@ -120,7 +120,7 @@ def fields(resource: Resource) -> tuple[Field, ...]:
 def outputs(resource: Resource) -> tuple[Output, ...]:
     """Give the address."""
     value = Attribute(resource.id, "EipAddress", "ip_address")
-    return (Output(f"{resource.id}Address", value, f"Public address of {resource.id}"),)
+    return (Output(f"{resource.id}Address", value, f"Public address ({resource.id})"),)
 
 
 KIND = Kind(

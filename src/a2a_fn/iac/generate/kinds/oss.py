@@ -84,12 +84,12 @@ def outputs(resource: Resource) -> tuple[Output, ...]:
         Output(
             f"{resource.id}Name",
             Attribute(resource.id, "Name", "bucket"),
-            f"Name of the bucket {resource.id}",
+            f"Bucket name ({resource.id})",
         ),
         Output(
             f"{resource.id}InternalEndpoint",
             Attribute(resource.id, "InternalDomainName", "intranet_endpoint"),
-            f"Endpoint of the bucket {resource.id} inside the region",
+            f"Bucket endpoint inside the region ({resource.id})",
         ),
     )
 

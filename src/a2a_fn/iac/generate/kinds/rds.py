@@ -220,12 +220,12 @@ def outputs(resource: Resource) -> tuple[Output, ...]:
         Output(
             f"{resource.id}ConnectionString",
             Attribute(resource.id, "InnerConnectionString", "connection_string"),
-            f"Address of the database {resource.id} inside the VPC",
+            f"Database address inside the VPC ({resource.id})",
         ),
         Output(
             f"{resource.id}Port",
             Attribute(resource.id, "InnerPort", "port"),
-            f"Port of the database {resource.id}",
+            f"Database port ({resource.id})",
         ),
     )
 

@@ -28,7 +28,7 @@ def bring(planner: Planner, ask: Ask, vpc: str) -> Resource:
     """Add the one group that the instances of this ask need."""
     group = planner.add(
         "security_group",
-        ask,
+        None,
         stem=planner.stem(ask, "security_group"),
         name=f"{ask.names[0]}-sg" if ask.names else "",
         why="@ecs",
@@ -56,7 +56,7 @@ def fields(resource: Resource) -> tuple[Field, ...]:
 def outputs(resource: Resource) -> tuple[Output, ...]:
     """Give the group's id."""
     return (
-        Output(f"{resource.id}Id", Attribute(resource.id), f"ID of the security group {resource.id}"),
+        Output(f"{resource.id}Id", Attribute(resource.id), f"security group ID ({resource.id})"),
     )
 
 

@@ -34,7 +34,7 @@ def fields(resource: Resource) -> tuple[Field, ...]:
 
 def outputs(resource: Resource) -> tuple[Output, ...]:
     """Give the VPC's id."""
-    return (Output(f"{resource.id}Id", Attribute(resource.id), f"ID of the VPC {resource.id}"),)
+    return (Output(f"{resource.id}Id", Attribute(resource.id), f"VPC ID ({resource.id})"),)
 
 
 KIND = Kind(
@@ -43,7 +43,7 @@ KIND = Kind(
     order=10,
     ros="ALIYUN::ECS::VPC",
     terraform="alicloud_vpc",
-    called={"en": ("VPC", "VPCs"), "zh": ("专有网络 VPC", ""), "fr": ("VPC", "VPC")},
+    called={"en": ("VPC", "VPCs"), "zh": ("VPC", ""), "fr": ("VPC", "VPC")},
     words={
         "en": "vpc|virtual private cloud|virtual private network|private network|virtual network",
         "zh": "专有网络vpc|vpc专有网络|专有网络|虚拟专有网络|私有网络|虚拟私有云|vpc网络|虚拟网络",

@@ -61,7 +61,7 @@ def fields(resource: Resource) -> tuple[Field, ...]:
 
 def outputs(resource: Resource) -> tuple[Output, ...]:
     """Give the vSwitch's id."""
-    return (Output(f"{resource.id}Id", Attribute(resource.id), f"ID of the vSwitch {resource.id}"),)
+    return (Output(f"{resource.id}Id", Attribute(resource.id), f"vSwitch ID ({resource.id})"),)
 
 
 KIND = Kind(
@@ -72,7 +72,7 @@ KIND = Kind(
     terraform="alicloud_vswitch",
     called={
         "en": ("vSwitch", "vSwitches"),
-        "zh": ("交换机 vSwitch", ""),
+        "zh": ("交换机", ""),
         "fr": ("vSwitch", "vSwitchs"),
     },
     words={

@@ -51,7 +51,7 @@ TERMS = {
     "|i'd like|we need|we want|need|want|design|prepare|draft|produce|get me|creating|have|put"
     "|can you create|spin up|stand up|configure|define|use|include|template for",
     "deploy": "deploy|launch|provision|start up|roll out|apply",
-    "destroy": "delete|destroy|remove|drop|terminate|tear down|wipe|erase|decommission|release|kill"
+    "destroy": "delete|destroy|remove|drop|terminate|tear down|wipe|erase|decommission|kill"
     "|get rid of|deleting|destroying|removing",
     "change": "change|update|modify|edit|rename|resize|migrate|restart|reboot|stop|shut down|upgrade"
     "|downgrade|replace|move|detach|scale up|scale down|import|rollback|roll back|convert|review",
@@ -104,7 +104,7 @@ TERMS = {
     "engine:SQLServer": "sql server|sqlserver|mssql|ms sql|microsoft sql server|ms sql server"
     "|rds for sql server",
     "engine:MariaDB": "mariadb|maria db",
-    "version": "version|v|release",
+    "version": "version|v",
     "unit:cpu": "vcpu|cpu|core|cpu core|virtual cpu|vcore|c",
     "unit:gb": "gb|gib|g|gigabyte|gig|gbyte",
     "unit:tb": "tb|tib|t|terabyte",
@@ -153,10 +153,10 @@ TERMS = {
     "stop": "please|kindly|hello|hi|hey|thanks|thank you|i|me|we|us|you|it|is|are|be|should|must|can"
     "|could|would|will|shall|as|so|there|only|just|all|any|new|simple|basic|small|alibaba cloud"
     "|alibaba|aliyun|cloud|infrastructure|stack|template|yaml|file|resource|code|example|network"
-    "|cidr|cidr block|range|address range|ip range|ipv4|address|block|rule|inbound|ingress|inbound rule"
+    "|cidr|cidr block|range|address range|ip range|ipv4|address|rule|inbound|ingress|inbound rule"
     "|access|traffic|connection|bandwidth|engine|type|size|sized|account|in it|them|they|has|contain"
     "|in total|total|instance type|spec|ready|my|our|your|let's|let|following|now|each other|at least"
-    "|gateway|snat|snat rule|snat entry|service|apsara|but|who|set|allocated|respectively|data|again"
+    "|gateway|snat|snat rule|snat entry|service|apsara|but|set|allocated|respectively|data|again"
     "|format|in the format|at rest|edition|database engine|default|itself|own|its own|protection"
     "|accessed|access from|reach|placed|located|stand alone|standalone|capacity|ok|okay|able|able to"
     "|enabled|with access|deployed|hosted|created|'s|subnet mask|netmask|prefix|distributed|spread"

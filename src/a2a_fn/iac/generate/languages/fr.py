@@ -53,7 +53,7 @@ TERMS = {
     "|redimensionner|migrer|redemarrer|arreter|arrete|eteindre|remplacer|remplace|mise a jour"
     "|importer|convertir|convertis|deplacer|verifier|reviser",
     "ask": "quel|quelle|quels|quelles|comment|pourquoi|qu'est ce que|qu'est ce qu'|explique|expliquer"
-    "|decris|qui|quoi|difference|c'est quoi|quand|lister",
+    "|decris|quoi|difference|c'est quoi|quand|lister",
     "open": "ouvrir|ouvre|ouvrez|ouvert|ouverte|ouverts|ouvertes|autoriser|autorise|autorisez|permettre"
     "|permet|permets|exposer|expose|exposee|exposees|exposes|accepter|accepte|autorisant|ouvrant"
     "|laisser passer|accessible|joignable|autorisee|autorises|autorisees",
@@ -130,7 +130,7 @@ TERMS = {
     "|bande passante|moteur|type|taille|compte|au total|total|format|au format|en tout|environnement|mon|ma"
     "|mes|notre|nos|votre|vos|avoir|a un|a une|ont|ait|aient|passerelle|snat|service|chacun d'eux|place|places"
     "|placee|placees|situe|situee|situes|situees|reparti|repartis|repartie|reparties|cela|ca|ceci|mais|base sur"
-    "|defaut|par defaut|au moins|lui|leur propre|propre|propres|reparties sur|suivant|suivante|suivants|au"
+    "|defaut|par defaut|au moins|lui|leur propre|propre|propres|reparties sur|suivant|suivante|suivants"
     "|repos|d'adresse|d'adresses|d'abord|c'est|utilisant|ip|d'ip|donnees",
 }
 

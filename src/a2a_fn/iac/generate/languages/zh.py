@@ -91,7 +91,7 @@ SAYS = {
     "made": "{format}：{things}。",
     "made-ros": "ROS 模板",
     "made-terraform": "Terraform 配置",
-    "and": "和",
+    "and": " 和 ",
     "choose": "部署时由您选择：{parameters}。",
     "assumptions": "假设：",
     "unread": "以下内容未能理解，因此没有写入结果：{words}。",

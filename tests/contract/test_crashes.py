@@ -20,8 +20,7 @@ def run_and_kill(folder, name, after):
         process.stdin.flush()
         lines = [process.stdout.readline() for _ in range(after)]
         process.send_signal(signal.SIGKILL)
-        rest, _ = process.communicate(timeout=60)
-    said = "".join(lines) + rest
+        said = "".join(lines) + process.stdout.read()
     # A line without an end was cut by the kill: it was not said.
     return [line.split() for line in said.splitlines(keepends=True) if line.endswith("\n")]
 

@@ -140,7 +140,7 @@ async def test_the_header_wins_over_the_query(server):
     assert response.json()["error"]["code"] == -32001
 
 
-# --- what the card says that there is not -----------------------------------------------------------
+# --- what the card says that there is not -------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", [m for m in REFUSED if "Push" in m])

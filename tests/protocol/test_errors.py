@@ -51,8 +51,15 @@ async def test_a_subclass_is_told_as_its_parent(listen, scripted):
 
 @pytest.mark.parametrize(
     "error",
-    [RuntimeError(SECRET), KeyError(SECRET), RecursionError(SECRET), ours.TurnLost(SECRET)]
-    + [sdk.A2AError(SECRET), ours.InvalidSettings(SECRET), TimeoutError(SECRET)],
+    [
+        RuntimeError(SECRET),
+        KeyError(SECRET),
+        RecursionError(SECRET),
+        TimeoutError(SECRET),
+        sdk.A2AError(SECRET),
+        ours.TurnLost(SECRET),
+        ours.InvalidSettings(SECRET),
+    ],
     ids=lambda error: type(error).__name__,
 )
 async def test_a_bug_is_told_by_a_reference_that_the_log_explains(listen, scripted, caplog, error):

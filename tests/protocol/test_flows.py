@@ -46,7 +46,8 @@ async def started(client: Any, message: Any) -> Any:
     request = SendMessageRequest(
         message=message, configuration=SendMessageConfiguration(return_immediately=True)
     )
-    return [event async for event in client.send_message(request)][0].task
+    (answer,) = [event async for event in client.send_message(request)]
+    return answer.task
 
 
 async def test_a_blocking_message_answers_with_the_finished_task(connect, user_message):

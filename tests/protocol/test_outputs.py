@@ -74,8 +74,14 @@ def test_defaults_are_not_shared_between_answers():
 
 @pytest.mark.parametrize(
     ("number", "written"),
-    [(1024.0, b"1024"), (1.5, b"1.5"), (2.0**60, b"1.152921504606847e+18")]
-    + [(float("nan"), b'"NaN"'), (float("inf"), b'"Infinity"'), (-float("inf"), b'"-Infinity"')],
+    [
+        (1024.0, b"1024"),
+        (1.5, b"1.5"),
+        (2.0**60, b"1.152921504606847e+18"),
+        (float("nan"), b'"NaN"'),
+        (float("inf"), b'"Infinity"'),
+        (-float("inf"), b'"-Infinity"'),
+    ],
 )
 def test_numbers_are_json_whatever_the_agent_wrote(number, written):
     task = Task(id="t")

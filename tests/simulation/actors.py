@@ -77,14 +77,16 @@ class Cast:
 
         async def body(machine: Machine) -> None:
             try:
-                await self._send(machine, owner, message, fingerprint)
+                await self._send(machine, owner, message, fingerprint, tries)
             except Unavailable:
                 no_answer()
                 raise
 
         self.world.spawn("send", body, no_answer)
 
-    async def _send(self, machine: Machine, owner: str, message: Message, mark: str) -> None:
+    async def _send(
+        self, machine: Machine, owner: str, message: Message, mark: str, tries: int
+    ) -> None:
         oracle, world = self.oracle, self.world
         begun = world.now
         known = mark in oracle.submitted and begun - oracle.submitted[mark][-1][0] < oracle.window
@@ -100,6 +102,8 @@ class Cast:
             oracle.need(was, "refused as busy, but it was not")
             oracle.answers[mark]["busy"] += 1
             world.count["send: busy"] += 1
+            if tries > 1 and self.rng.random() < 0.6:
+                self.later(self.rng.uniform(1, 90), self.send, owner, message, tries - 1)
             return
         except intents.Ended as ended:
             oracle.need(not known, "refused as ended by itself")
@@ -129,10 +133,10 @@ class Cast:
         if task in self.planned:
             return
         self.planned.add(task)
-        if self.reading < 3 and rng.random() < 0.6:
+        if self.reading < 3 and rng.random() < 0.7:
             self.reading += 1
-            self.later(rng.choice((0.0, rng.uniform(0, 100))), self.reader, owner, task)
-        if rng.random() < 0.3:
+            self.later(rng.choice((0.0, 0.0, rng.uniform(0, 100))), self.reader, owner, task)
+        if rng.random() < 0.35:
             delay = rng.choice((rng.uniform(0, 1), rng.uniform(0, 30), rng.uniform(30, 300)))
             self.later(delay, self.cancel, owner, task)
             if rng.random() < 0.2:

@@ -64,7 +64,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._timers: list[tuple[float, int, Handle]] = []
         self._count = 0
         self._owner: Process | None = None
-        self._tasks: list[asyncio.Task[Any]] = []
+        self._tasks: list[tuple[asyncio.Task[Any], Process | None]] = []
 
     # ------------------------------------------------ what asyncio asks of a loop
 
@@ -93,7 +93,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     ) -> asyncio.Task[Any]:
         """See asyncio."""
         task = asyncio.Task(coro, loop=self, name=name, context=context)
-        self._tasks.append(task)
+        self._tasks.append((task, self._owner if context is None else context.get(OWNER)))
         return task
 
     def call_soon(  # type: ignore[override]
@@ -181,7 +181,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         """
         unheard = ""
         asyncio.events._set_running_loop(self)
-        for task in self._tasks:
+        for task, owner in self._tasks:
             if not task.done():
                 task._log_destroy_pending = False  # type: ignore[attr-defined]
                 for _ in range(3):  # an await in a `finally` refuses the first close
@@ -189,8 +189,8 @@ class VirtualLoop(asyncio.AbstractEventLoop):
                         task.get_coro().close()  # type: ignore[union-attr]
                         break
             elif task._log_traceback:  # type: ignore[attr-defined]
-                owner = task.get_context().get(OWNER)
-                unheard = unheard or ("" if owner and owner.dead else repr(task.exception()))
+                error = task.exception()  # asked, so that nobody prints it later
+                unheard = unheard or ("" if owner and owner.dead else repr(error))
         asyncio.events._set_running_loop(None)
         self._tasks.clear()
         self._ready.clear()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from a2a_fn.errors import Unavailable
 
 from .actors import Cast
 from .oracle import Broken
+from .scripts import ScriptedFailure
 from .world import World
 
 
@@ -31,10 +37,11 @@ def play(
     world = World(seed, atomic=atomic, faults=faults, strike=strike, trace=trace)
     cast = Cast(world)
     try:
-        _open(world, cast)
-        world.loop.run()
-        if not world.broken:
-            _close(world, cast)
+        with witness(world):
+            _open(world, cast)
+            world.loop.run()
+            if not world.broken:
+                _close(world, cast)
     except Broken as law:
         assert world.broken, law
     except Exception as error:  # a callback of the product itself
@@ -46,14 +53,46 @@ def play(
     return Result(seed, broken or unheard, world.operations, dict(world.count))
 
 
+class _Witness(logging.Handler):
+    """Reads the product's log: what it caught and logged must be one of the simulated faults."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        """See logging."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and not isinstance(error, Unavailable | ScriptedFailure):
+            self._world.broken = self._world.broken or f"{record.msg}: {error!r}"
+            self._world.loop.halted = True
+        return True
+
+
+@contextmanager
+def witness(world: World) -> Iterator[None]:
+    """Listen to the product's loggers while a schedule runs."""
+    logger = logging.getLogger("a2a_fn")
+    handler, level, propagate = _Witness(world), logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.ERROR)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
 def _open(world: World, cast: Cast) -> None:
     rng = world.rng
     world.queue_open = rng.random() < 0.5
-    for i in range(rng.choice((1, 1, 2))):
+    for i in range(rng.choice((1, 2, 2))):
         owner = rng.choice(("ann", "ann", "bob"))
         named = rng.random() < 0.6
         at = rng.choice((0.0, rng.uniform(0, 50)))
-        for _ in range(rng.choice((1, 2, 3)) if named else 1):
+        for _ in range(rng.choice((1, 2, 3, 3)) if named else 1):
             message = cast.message(context_id=f"ctx{i}" if named else "")
             cast.later(at, cast.send, owner, message)
             if rng.random() < 0.4:

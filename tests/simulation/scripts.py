@@ -38,6 +38,10 @@ _TOKEN = re.compile(r"<[^<>]+>")
 _BIG = "." * 9000  # more than the writer keeps back
 
 
+class ScriptedFailure(Exception):  # noqa: N818
+    """What an agent raises when its script says so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """One turn's work. A step is (what, argument); the number of the next one is the checkpoint."""
@@ -175,7 +179,7 @@ async def _end(turn: Turn, script: Script) -> None:
         case "reply":
             await turn.reply(Message(message_id=f"reply-{token}", parts=[Part(text=token)]))
         case "raise":
-            raise RuntimeError("the script says so")
+            raise ScriptedFailure("the script says so")
         case "refuse":
             raise UnsupportedOperationError("the script says so")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from a2a_fn.iac.documents.hcl import Attribute, Block, Body, Expr, For, Label, Literal, Template
-from a2a_fn.iac.documents.hclexpression import ExpressionParser, Stop
+from a2a_fn.iac.documents.hclcursor import Stop
+from a2a_fn.iac.documents.hclexpression import ExpressionParser
 from a2a_fn.iac.documents.source import Problem, Source
 
 _QUOTED_STOP = re.compile(r'["\\\n]|\$\$\{|%%\{|[$%]\{')

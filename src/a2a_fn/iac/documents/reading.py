@@ -14,6 +14,8 @@ from a2a_fn.iac.documents.tree import Map, Node, string
 from a2a_fn.iac.documents.yamltext import read_yaml
 
 MAX_CHARACTERS = 1_048_576  # twice what ROS takes as a template body (524,288 bytes)
+_BEGINNING = 65_536
+_ENDINGS = ("", ".yml", ".yaml", ".json", ".template", ".ros", ".txt", ".tpl", ".hcl")
 
 _HCL_BLOCK = re.compile(
     r"^(?:(?:resource|data)[ \t]+\"?[\w-]+\"?[ \t]+\"?[\w-]+\"?"
@@ -22,7 +24,9 @@ _HCL_BLOCK = re.compile(
     re.MULTILINE,
 )
 _ROS_MARK = re.compile(
-    r"ROSTemplateFormatVersion|\bALIYUN::[A-Z][A-Za-z0-9]*::[A-Z]|^Resources[ \t]*:|\"Resources\"",
+    r"^ROSTemplateFormatVersion|\"ROSTemplateFormatVersion\""
+    r"|^Resources[ \t]*:|\"Resources\"[ \t]*:"
+    r"|\bType[\"']?[ \t]*:[ \t]*[\"']?ALIYUN::",
     re.MULTILINE,
 )
 _ROS_TYPE = re.compile(r"(?:ALIYUN|DATASOURCE|MODULE)::")
@@ -56,9 +60,9 @@ class Document:
 def read(name: str, text: str) -> Document:
     """Read one file. Never raises; `name` may be empty."""
     source = Source(name or "template", text.removeprefix("\ufeff"))
-    if len(text) > MAX_CHARACTERS:
-        return _unknown(source, f"it is larger than {MAX_CHARACTERS} characters")
     lower = name.lower()
+    if len(text) > MAX_CHARACTERS:
+        return _too_large(source, lower)
     if lower.endswith((".tf.json", ".tfvars.json")):
         return _unknown(source, "Terraform's JSON syntax is not read")
     if lower.endswith((".tftest.hcl", ".lock.hcl")):
@@ -67,7 +71,21 @@ def read(name: str, text: str) -> Document:
         return _hcl("terraform-variables", source)
     if lower.endswith((".tf", ".tofu")):
         return _terraform_by_name(source)
+    ending = posixpath.splitext(lower)[1]
+    if ending not in _ENDINGS:
+        return _unknown(source, f"{ending[:20]!a} is no ending of a template")
     return _by_content(source, lower)
+
+
+def _too_large(source: Source, name: str) -> Document:
+    beginning = source.text[:_BEGINNING]
+    problem = Problem("limit", 0, f"larger than {MAX_CHARACTERS} characters")
+    if name.endswith((".tf", ".tfvars")) or _HCL_BLOCK.search(beginning):
+        return Document("terraform", source, problems=(problem,))
+    if _ROS_MARK.search(beginning):
+        kind = "ros-json" if beginning.lstrip().startswith("{") else "ros-yaml"
+        return Document(kind, source, problems=(problem,))
+    return _unknown(source, problem.message)
 
 
 def _unknown(source: Source, why: str) -> Document:

@@ -87,6 +87,9 @@ def _explain(error: yaml.YAMLError, end: int) -> Problem:
         mark = error.problem_mark or error.context_mark
         problem, context = error.problem or problem, error.context
     message = f"{problem} ({context})" if context else problem
+    if "nesting depth" in problem:
+        message = "nested too deeply for the YAML parser"
+        return Problem("limit", mark.index if mark else end, message)
     fix = next((hint for needle, hint in _HINTS if needle in problem), None)
     return Problem("syntax", mark.index if mark else end, message, fix)
 

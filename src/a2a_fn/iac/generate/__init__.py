@@ -32,6 +32,7 @@ Format = Literal["ros", "terraform"]
 MAX_CHARACTERS = 4000
 
 
+_ONLY = MappingProxyType({"ecs-encrypted": "ros"})
 _LOUD = frozenset({"protected-from-world", "bucket-stays-private", "bucket-stays-encrypted"})
 
 
@@ -108,7 +109,8 @@ def _notes(request: Request, planned: Plan, format: str) -> tuple[str, ...]:
         messages.append(Message(f"region-{format}", values))
     if "deploy" in request.facts:
         messages.append(Message("nothing-deployed"))
-    return sentences(request.language, messages)
+    messages = [message for message in messages if message.code not in _ONLY or _ONLY[message.code] == format]
+    return sentences(request.language, messages, format)
 
 
 def _files(planned: Plan, format: str) -> dict[str, str]:

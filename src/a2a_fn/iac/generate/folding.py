@@ -18,7 +18,7 @@ _MEASURED = frozenset({"memory", "disk", "datadisk"})
 
 def fold_marks(marks: Sequence[Mark]) -> list[Mark]:
     """Return the marks with numbers composed and quantities made into attributes."""
-    return _quantities(_numbers(_sizes(marks)))
+    return _quantities(_numbers(_systems(_sizes(marks))))
 
 
 def _sizes(marks: Sequence[Mark]) -> list[Mark]:
@@ -28,6 +28,18 @@ def _sizes(marks: Sequence[Mark]) -> list[Mark]:
         if mark.type == "size":
             cpu, memory = mark.value
             found += [_attribute(mark, "cpu", cpu), _attribute(mark, "memory", memory)]
+        else:
+            found.append(mark)
+    return found
+
+
+def _systems(marks: Sequence[Mark]) -> list[Mark]:
+    """Join an operating system and its version: Ubuntu 22.04."""
+    found: list[Mark] = []
+    for mark in marks:
+        last = found[-1] if found else None
+        if last and last.type == "os" and mark.type in ("num", "decimal"):
+            found[-1] = replace(last, value=f"{last.value} {mark.text}", end=mark.end)
         else:
             found.append(mark)
     return found

@@ -57,6 +57,7 @@ class Reader:
         self._ahead: dict[str, Any] = {}
         self._ahead_names: list[str] = []
         self._ahead_cidrs: list[str] = []
+        self._paired = False
         self._negated: Mark | None = None
         self._opening: Opening | None = None
         self._loose_rules: list[Rule] = []
@@ -193,15 +194,13 @@ class Reader:
             return
         same = self._last(kind)
         count = self._count
-        refers = same is not None and (
-            self._article == "the" or (count is None and self._article != "a" and not self._per)
-        )
-        if refers and same is not None and not (self._ahead_names and same.names):
+        bare = count is None and self._article != "a" and not self._per
+        if same is not None and (self._article == "the" or (bare and self._agrees(same))):
             draft = same
         else:
             draft = Draft(kind, sentence=self._sentence)
             draft.count = count.value if count else None
-            draft.plural = plural or self._article == "some"
+            draft.plural = (plural and not self._paired) or self._article == "some"
             draft.per = self._per
             if kind == "eip":
                 near = self._last(*_HOSTS)
@@ -217,7 +216,19 @@ class Reader:
         self._current = draft
         self._clear_ahead()
 
+    def _agrees(self, draft: Draft) -> bool:
+        """Tell whether what was said ahead of a noun can be of this draft."""
+        known = draft.attributes
+        return not (self._ahead_names and draft.names) and all(
+            known.get(name, value) == value for name, value in self._ahead.items()
+        )
+
     def _ban(self, kind: str) -> None:
+        if kind == "eip" and self._peek_type() == "noun":
+            # "a server without public IP" said the other way round: 不带公网IP的服务器
+            self._ahead["exposure"] = "private"
+            self._spend_negation()
+            return
         host = self._last("ecs")
         if kind == "eip" and host:
             self._give(host, "exposure", "private")
@@ -231,6 +242,7 @@ class Reader:
             self._count = None
         self._article = self._per = ""
         self._ahead, self._ahead_names, self._ahead_cidrs = {}, [], []
+        self._paired = False
 
     def _on_engine(self, mark: Mark) -> None:
         """Read an engine: it details the database said before or after, or is one itself."""
@@ -268,6 +280,8 @@ class Reader:
         self._drafts.append(draft)
         self._current = draft
         self._clear_ahead()
+        # "MySQL and PostgreSQL databases" are one of each.
+        self._paired = self._peek_type() in ("and", "comma", "list")
 
     # ------------------------------------------------------------ what is said of nouns
 
@@ -290,16 +304,18 @@ class Reader:
 
     def _shared(self, attribute: str) -> Draft | None:
         """Return a new draft for "two public" in "two public and two private vSwitches"."""
-        if self._count is None and self._article != "a":
-            return None
         rest = self._marks[self._place + 1 :]
         if len(rest) < 2 or rest[0].type not in ("and", "comma", "list"):
-            return None
-        if rest[1].type not in ("num", "a"):
             return None
         noun = next((mark for mark in rest[1:] if mark.type not in ("num", "a", *_INSIDE_PHRASE)), None)
         if noun is None or noun.type != "noun" or not Draft(noun.value[0]).takes(attribute):
             return None
+        counted = (self._count or self._article == "a") and rest[1].type in ("num", "a")
+        # "public and private vSwitches" are one of each.
+        paired = not self._count and not self._article and noun.value[1] and rest[1].type in _TRAITS
+        if not counted and not paired:
+            return None
+        self._paired = bool(paired)
         draft = Draft(noun.value[0], count=self._count.value if self._count else 1)
         draft.sentence = self._sentence
         self._drafts.append(draft)
@@ -458,7 +474,12 @@ class Reader:
             return
         if self._port_number(mark.value, mark):
             return
+        if self._peek_type() in ("unknown", "unsupported") and not self._noun_ahead():
+            # It counts something that is said back anyway.
+            return
         ahead = self._peek_type(1, frozenset({"stop", "unknown", *_INSIDE_PHRASE}))
+        if self._peek_type() == "neg" and self._relative():
+            ahead = "noun"
         if ahead in ("noun", "zone") or self._peek_type() in ("engine", *_TRAITS, "attribute", "cidr"):
             self._drop_count()
             self._count = mark
@@ -467,11 +488,22 @@ class Reader:
             self._current.count = mark.value
             return
         self._drop_count()
-        if self._current and mark.value < 100 and self._peek_type() in ("in", "with", "prefix", "from"):
+        if self._current and mark.value < 100 and self._peek_type() in (
+            "in",
+            "with",
+            "prefix",
+            "from",
+            "neg",
+        ):
             self._count = mark
             self._part()
             return
         self._lose(mark)
+
+    def _relative(self) -> bool:
+        """Tell whether a negated noun stands before the counted one: 一台不带公网IP的服务器."""
+        types = [mark.type for mark in self._marks[self._place + 1 :] if mark.type != "stop"]
+        return types[:3] == ["neg", "noun", "noun"]
 
     def _drop_count(self) -> None:
         if self._count:

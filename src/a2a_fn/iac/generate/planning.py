@@ -312,8 +312,12 @@ class Planner:
             return asked
         if any(ask.attributes.get("ha") for ask in self._asks):
             return 2
-        wanted = sum(ask.count or (2 if ask.plural else 1) for ask in self.asks("vswitch"))
-        each = wanted if any(a.per for a in self.asks("vswitch")) else -(-wanted // self._vpc_count())
+        asks = self.asks("vswitch")
+        counts = [ask.count or (2 if ask.plural else 1) for ask in asks]
+        # Public and private vSwitches each lie in all zones.
+        exposed = any(ask.attributes.get("exposure") for ask in asks)
+        wanted = max(counts, default=0) if exposed else sum(counts)
+        each = wanted if any(ask.per for ask in asks) else -(-wanted // self._vpc_count())
         if each > 1:
             self.note("zones-spread", zones=min(each, 3))
         return max(1, min(each, 3))
@@ -321,9 +325,9 @@ class Planner:
     def _vpc_count(self) -> int:
         return sum(ask.count or (2 if ask.plural else 1) for ask in self.asks("vpc")) or 1
 
-    def next_zone(self, vpc: str) -> Input:
-        """Return the zone for the next vSwitch of a VPC, in turn."""
-        return self.zone(self._turn("zone", vpc) % self.zone_count)
+    def next_zone(self, vpc: str, exposure: str = "") -> Input:
+        """Return the zone for the next vSwitch of a VPC, in turn; public and private ones apart."""
+        return self.zone(self._turn("zone", vpc, exposure) % self.zone_count)
 
     def zone(self, place: int) -> Input:
         """Return the parameter for the zone at this place."""

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Mapping
 from a2a_fn.iac.generate.kinds import kinds
 from a2a_fn.iac.generate.languages import languages
 from a2a_fn.iac.generate.model import Message, Plan, Resource
+from a2a_fn.iac.generate.naming import snake
 
 
-def say(language: str, code: str, values: Mapping[str, object] | None = None) -> str:
+def say(
+    language: str, code: str, values: Mapping[str, object] | None = None, format: str = "ros"
+) -> str:
     """Return the sentence of a code; `kind` and `by` are said by name, and `kinds` is their plural."""
-    said = dict(values or {})
+    said: dict[str, object] = {"admin": parameter_name("AdminCidr", format), **(values or {})}
     for key in ("kind", "by"):
         if key in said:
             kind = str(said[key])
@@ -22,9 +25,14 @@ def say(language: str, code: str, values: Mapping[str, object] | None = None) ->
     return languages()[language].says[code].format(**said)
 
 
-def sentences(language: str, messages: Iterable[Message]) -> tuple[str, ...]:
+def sentences(language: str, messages: Iterable[Message], format: str = "ros") -> tuple[str, ...]:
     """Return the sentences of messages."""
-    return tuple(say(language, message.code, message.values) for message in messages)
+    return tuple(say(language, message.code, message.values, format) for message in messages)
+
+
+def parameter_name(identifier: str, format: str) -> str:
+    """Return what a parameter is called in the format's files."""
+    return snake(identifier) if format == "terraform" else identifier
 
 
 def called(kind: str, count: int, language: str) -> str:
@@ -59,7 +67,9 @@ def summarise(
         things = listing(plan.resources, language)
         made = say(language, "made", {"format": say(language, f"made-{format}"), "things": things})
         lines.append(made)
-        open_choices = [p.id for p in plan.parameters if p.default is None]
+        open_choices = [
+            parameter_name(p.id, format) for p in plan.parameters if p.default is None
+        ]
         if open_choices:
             lines.append(say(language, "choose", {"parameters": words.comma.join(open_choices)}))
         if notes:

@@ -47,11 +47,12 @@ def review(files: Mapping[str, str]) -> Report:
         if document.kind != "unknown":
             found += secrets.credentials(document.source)
         if document.kind.startswith("ros-"):
-            resources, findings = _ros(document)
+            resources, findings, note = _ros(document)
             found += findings
         else:
             resources = sum(1 for _ in document.body.all("resource")) if document.body else 0
-        note = document.note or _unread(document)
+            note = ""
+        note = document.note or note or _unread(document)
         reviewed.append(ReviewedFile(document.source.name, document.kind, resources, note))
     for module in _modules(documents):
         found += _terraform(module)
@@ -64,12 +65,14 @@ def _unread(document: Document) -> str:
     return "not reviewed further: it could not be read"
 
 
-def _ros(document: Document) -> tuple[int, list[Finding]]:
+def _ros(document: Document) -> tuple[int, list[Finding], str]:
+    """Return the number of resources, the findings, and what was not looked at."""
     if document.tree is None:
-        return 0, []
+        return 0, [], ""
     found: list[Finding] = []
     resources = 0
     stack = [scan(document.source, document.tree)]
+    note = f"names were not checked: {stack[0].opaque}" if stack[0].opaque else ""
     while stack:
         template = stack.pop()
         stack += template.nested
@@ -82,7 +85,7 @@ def _ros(document: Document) -> tuple[int, list[Finding]]:
             for module in _modules(inner):
                 resources += module.size
                 found += _terraform(module)
-    return resources, found
+    return resources, found, note
 
 
 def _workspace(template: Template) -> list[Document]:

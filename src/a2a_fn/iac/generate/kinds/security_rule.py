@@ -32,6 +32,9 @@ SENSITIVE = frozenset(
     | {5986, 6379, 6443, 9200, 9300, 10250, 11211, 27017}
 )
 
+#: Ports for logging in: without a word on the source, the administrators' range is meant.
+LOGIN = frozenset({22, 23, 3389, 5900, 5985, 5986})
+
 _ADMIN = Parameter(
     id="AdminCidr",
     group="access",
@@ -51,7 +54,7 @@ def add(planner: Planner, group: Resource, rule: Rule) -> None:
     title = _title(rule)
     cidr, code = _source(planner, group, rule)
     if code:
-        planner.note(code, port=title, cidr=cidr if isinstance(cidr, str) else "AdminCidr")
+        planner.note(code, port=title, cidr=cidr if isinstance(cidr, str) else "")
     planner.add(
         "security_rule",
         None,
@@ -83,15 +86,19 @@ def _source(planner: Planner, group: Resource, rule: Rule) -> tuple[Any, str]:
         if block.prefixlen >= VPC_WIDE:
             return str(block), ""
         rule = Rule(rule.low, rule.high, rule.protocol, "world", rule.name)
-    sensitive = rule.protocol == "all" or any(rule.low <= port <= rule.high for port in SENSITIVE)
-    if rule.source == "admin" or sensitive:
-        code = "protected-from-world" if rule.source == "world" else "protected-port"
-        return planner.parameter(_ADMIN), code
+    if rule.source == "admin" or (not rule.source and _holds(rule, LOGIN)):
+        return planner.parameter(_ADMIN), "protected-port"
     if rule.source == "world":
+        if _holds(rule, SENSITIVE):
+            return planner.parameter(_ADMIN), "protected-from-world"
         return WORLD, ""
     if rule.protocol == "tcp" and {rule.low, rule.high} <= WEB:
         return WORLD, "web-port-world"
     return network, "port-vpc-only"
+
+
+def _holds(rule: Rule, ports: frozenset[int]) -> bool:
+    return rule.protocol == "all" or any(rule.low <= port <= rule.high for port in ports)
 
 
 #: A range wider than this is "the world", however it is written.

@@ -34,6 +34,7 @@ def plan(planner: Planner, ask: Ask) -> None:
             reserve=planner.vswitches_to_come(ask),
         )
         blocks.update(zip(places, map(str, fitted), strict=True))
+    exposure = ask.attributes.get("exposure", "")
     for place, home in enumerate(homes):
         planner.add(
             "vswitch",
@@ -42,10 +43,10 @@ def plan(planner: Planner, ask: Ask) -> None:
             count=len(homes),
             vpc=home.id,
             cidr=blocks[place],
-            zone=planner.next_zone(home.id),
-            exposure=ask.attributes.get("exposure", ""),
+            zone=planner.next_zone(home.id, exposure),
+            exposure=exposure,
         )
-    if ask.attributes.get("exposure"):
+    if exposure:
         planner.note("vswitch-exposure")
 
 

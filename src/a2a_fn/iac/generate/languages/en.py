@@ -142,7 +142,7 @@ TERMS = {
     "os:Ubuntu": "ubuntu",
     "os:CentOS": "centos",
     "os:Debian": "debian",
-    "os:Windows": "windows|windows server",
+    "os:Windows": "windows",
     "os:Alibaba Cloud Linux": "alibaba cloud linux|aliyun linux|alinux",
     "os:Linux": "linux",
     "existing": "existing|already existing|current|already have|already there",
@@ -182,8 +182,8 @@ SAYS = {
     "NAT gateway stands in a public one, and SNAT serves the private ones.",
     "security-group-closed": "No inbound port is open. Say, for example: allow ssh from 203.0.113.0/24.",
     "protected-from-world": "NOT opened to the whole internet: {port}. Scanners attack it within minutes, "
-    "so its source is the parameter AdminCidr, which you choose.",
-    "protected-port": "{port} is open only to the parameter AdminCidr, which you choose.",
+    "so its source is the parameter {admin}, which you choose.",
+    "protected-port": "{port} is open only to the parameter {admin}, which you choose.",
     "web-port-world": "No source was given for {port}: open to the internet (0.0.0.0/0).",
     "port-vpc-only": "No source was given for {port}: open inside the VPC only ({cidr}).",
     "ecs-encrypted": "In ROS, the disks of ALIYUN::ECS::Instance cannot be encrypted: each encrypted "

@@ -152,8 +152,8 @@ SAYS = {
     "security-group-closed": "Aucun port entrant n'est ouvert. Dites par exemple : autoriser ssh depuis "
     "203.0.113.0/24.",
     "protected-from-world": "NON ouvert à tout Internet : {port}. Il serait attaqué en quelques minutes ; "
-    "sa source est donc le paramètre AdminCidr, à votre choix.",
-    "protected-port": "{port} n'est ouvert qu'au paramètre AdminCidr, à votre choix.",
+    "sa source est donc le paramètre {admin}, à votre choix.",
+    "protected-port": "{port} n'est ouvert qu'au paramètre {admin}, à votre choix.",
     "web-port-world": "Aucune source n'était donnée pour {port} : ouvert à Internet (0.0.0.0/0).",
     "port-vpc-only": "Aucune source n'était donnée pour {port} : ouvert dans le VPC seulement ({cidr}).",
     "ecs-encrypted": "Dans ROS, les disques d'ALIYUN::ECS::Instance ne peuvent être chiffrés : chaque "

@@ -102,8 +102,8 @@ SAYS = {
     "zones-spread": "交换机分布在 {zones} 个可用区，可用区由您选择。",
     "vswitch-exposure": "交换机本身没有公网、私网之分：该词写在名称中；NAT 网关放在公网交换机，SNAT 服务于私网交换机。",
     "security-group-closed": "没有开放任何入方向端口。可以这样说：允许 203.0.113.0/24 访问 22 端口。",
-    "protected-from-world": "没有向整个公网开放 {port}：这类端口几分钟内就会遭到扫描攻击，来源改为由您选择的参数 AdminCidr。",
-    "protected-port": "{port} 仅向由您选择的参数 AdminCidr 开放。",
+    "protected-from-world": "没有向整个公网开放 {port}：这类端口几分钟内就会遭到扫描攻击，来源改为由您选择的参数 {admin}。",
+    "protected-port": "{port} 仅向由您选择的参数 {admin} 开放。",
     "web-port-world": "未指定 {port} 的来源：向公网开放（0.0.0.0/0）。",
     "port-vpc-only": "未指定 {port} 的来源：仅在 VPC 内开放（{cidr}）。",
     "ecs-encrypted": "ROS 的 ALIYUN::ECS::Instance 不支持磁盘加密：每台加密实例写成数量为 1 的 "

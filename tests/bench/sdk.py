@@ -31,16 +31,23 @@ def sdk_card() -> AgentCard:
     )
 
 
-def sdk_app(executor: Any = None, store: TaskStore | None = None) -> Starlette:
-    """The card and JSON-RPC, over DefaultRequestHandler and a task store (in memory)."""
-    card = sdk_card()
-    handler = DefaultRequestHandler(
+def sdk_handler(executor: Any = None, store: TaskStore | None = None) -> DefaultRequestHandler:
+    """DefaultRequestHandler over a task store (in memory)."""
+    return DefaultRequestHandler(
         agent_executor=executor or agents.SdkEcho(),
         task_store=store or InMemoryTaskStore(),
-        agent_card=card,
+        agent_card=sdk_card(),
     )
+
+
+def sdk_app(executor: Any = None) -> Starlette:
+    """The card and JSON-RPC."""
+    handler = sdk_handler(executor)
     return Starlette(
-        routes=[*create_agent_card_routes(card), *create_jsonrpc_routes(handler, rpc_url="/")]
+        routes=[
+            *create_agent_card_routes(sdk_card()),
+            *create_jsonrpc_routes(handler, rpc_url="/"),
+        ]
     )
 
 

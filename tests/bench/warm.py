@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from . import gateway
@@ -38,14 +39,8 @@ def measure(rounds: int = 10, calls: int = 40, warm_up: int = 60) -> list[Line]:
             for kind in ("cpu", "wall") if budget else ("cpu",):
                 a, b = ([getattr(each[0], kind) for each in side] for side in taken)
                 lines.append(compare(f"{what}, {kind}", a, b, budget=budget))
-    lines[0] = _noted(lines[0], "ours is the journal's submit and a wake-up; the SDK's runs the turn")
-    return lines
-
-
-def _noted(line: Line, note: str) -> Line:
-    from dataclasses import replace
-
-    return replace(line, note=note)
+    note = "ours writes the journal and a wake-up, the turn runs elsewhere; the SDK runs it here"
+    return [replace(lines[0], note=note), *lines[1:]]
 
 
 def ours() -> Operations:

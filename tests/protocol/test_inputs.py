@@ -20,7 +20,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from a2a_fn.protocol.inputs import MAX_FAULTS, read
+from a2a_fn.protocol.inputs import MAX_FAULTS, MAX_VALUES, read
 from a2a_fn.protocol.jsonrpc import OPERATIONS
 from a2a_fn.protocol.values import MAX_DEPTH
 
@@ -267,6 +267,14 @@ def test_all_faults_are_told_at_once_up_to_a_number():
     assert list(found) == ["message.role", PART, "message.messageId"]
     many = faults(sent("message", "parts", value=[{}] * 10_000))
     assert len(many) == MAX_FAULTS
+
+
+@pytest.mark.parametrize("nest", [lambda n: [0] * n, lambda n: [[[]]] * (n // 2)])
+def test_values_are_counted_wherever_they_are(nest):
+    fits = sent("message", "parts", 0, value={"data": nest(MAX_VALUES - 100)})
+    assert read(fits, SendMessageRequest())
+    over = sent("message", "parts", 0, value={"data": nest(MAX_VALUES)})
+    assert faults(over) == {"params": f"must have at most {MAX_VALUES} values"}
 
 
 def test_a_name_made_up_by_the_client_cannot_flood_or_break_the_error():

@@ -22,6 +22,7 @@ class HttpFunction:
     """The handler of the HTTP function. An answer leaves whole, so the card offers no streaming."""
 
     def __init__(self, settings: Settings) -> None:
+        process_loop()  # Mangum would make one of its own
         wait = min(settings.blocking_wait, GATEWAY_WAIT)
         self._services = Services(
             dataclasses.replace(settings, blocking_wait=wait, streaming=False)

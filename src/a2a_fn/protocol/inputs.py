@@ -32,6 +32,10 @@ M = TypeVar("M", bound=Message)
 MAX_FAULTS = 16
 """Faults that one error lists; reading stops there."""
 
+MAX_VALUES = 100_000
+"""JSON values in one request. Each becomes a proto message of its own in ``metadata`` or ``data``:
+ten MiB of zeros would hold up every other request for seconds, and fill half a gigabyte."""
+
 MAX_MESSAGE_ID = 256
 """Characters of a messageId, which A2A leaves to the client."""
 
@@ -217,7 +221,10 @@ def read(params: object, message: M) -> M:
     """
     faults = _Faults()
     with contextlib.suppress(_Enough):
-        _fill(message, params, None, faults)
+        if _is_too_many(params):
+            faults.found(None, f"must have at most {MAX_VALUES} values")
+        else:
+            _fill(message, params, None, faults)
     if faults:
         first = faults[0]
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -225,6 +232,25 @@ def read(params: object, message: M) -> M:
             f"{first['field']} {first['message']}{more}", data={"errors": list(faults)}
         )
     return message
+
+
+def _is_too_many(params: object) -> bool:
+    """Whether there are more than ``MAX_VALUES``, found without walking much further than that."""
+    total = 0
+    containers = [params]
+    while containers:
+        container = containers.pop()
+        if isinstance(container, dict):
+            inner = list(container.values())
+        elif isinstance(container, list):
+            inner = container
+        else:
+            continue
+        total += len(inner)
+        if total > MAX_VALUES:
+            return True
+        containers += [item for item in inner if isinstance(item, dict | list)]
+    return False
 
 
 def _fill(message: Message, value: object, path: Path, faults: _Faults) -> None:

@@ -315,12 +315,12 @@ class Reader:
         paired = not self._count and not self._article and noun.value[1] and rest[1].type in _TRAITS
         if not counted and not paired:
             return None
-        self._paired = bool(paired)
         draft = Draft(noun.value[0], count=self._count.value if self._count else 1)
         draft.sentence = self._sentence
         self._drafts.append(draft)
         self._current = draft
         self._clear_ahead()
+        self._paired = bool(paired)
         return draft
 
     def _taker(self, attribute: str) -> Draft | None:

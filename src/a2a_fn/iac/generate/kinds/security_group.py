@@ -25,7 +25,12 @@ def plan(planner: Planner, ask: Ask) -> None:
 
 
 def bring(planner: Planner, ask: Ask, vpc: str) -> Resource:
-    """Add the one group that the instances of this ask need."""
+    """Add the one group that the instances of this ask need; instances with nothing open share it."""
+    opened = {rule["group"] for rule in planner.of("security_rule")}
+    if not ask.rules:
+        for group in planner.of("security_group"):
+            if group["vpc"] == vpc and group.id not in opened:
+                return group
     group = planner.add(
         "security_group",
         None,

@@ -1,0 +1,1 @@
+"""The functions as their platform calls them, with the events in ``events/``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus
@@ -63,7 +64,7 @@ class SdkEcho:
 class SdkTalker:
     """Says given pieces, each as a status update, and completes."""
 
-    def __init__(self, pieces: list[str]) -> None:
+    def __init__(self, pieces: Sequence[str]) -> None:
         self._pieces = pieces
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:

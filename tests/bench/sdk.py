@@ -40,9 +40,9 @@ def sdk_handler(executor: Any = None, store: TaskStore | None = None) -> Default
     )
 
 
-def sdk_app(executor: Any = None) -> Starlette:
+def sdk_app(executor: Any = None, store: TaskStore | None = None) -> Starlette:
     """The card and JSON-RPC."""
-    handler = sdk_handler(executor)
+    handler = sdk_handler(executor, store)
     return Starlette(
         routes=[
             *create_agent_card_routes(sdk_card()),

@@ -3,6 +3,7 @@ from it than from prose."""
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 
 _SYLLABLES = (
@@ -10,7 +11,8 @@ _SYLLABLES = (
 ).split()
 
 
-def pieces(count: int, size: int, seed: int = 7) -> list[str]:
+@cache
+def pieces(count: int, size: int, seed: int = 7) -> tuple[str, ...]:
     """So many pieces of exactly ``size`` characters (one byte each), the same for a seed."""
     draw = Random(seed)
     words = [
@@ -22,4 +24,4 @@ def pieces(count: int, size: int, seed: int = 7) -> list[str]:
     drawn = draw.choices(words, weights, k=total // 3)
     text = " ".join(f"{word}." if draw.random() < 0.08 else word for word in drawn)
     assert len(text) >= total
-    return [text[i : i + size] for i in range(0, total, size)]
+    return tuple(text[i : i + size] for i in range(0, total, size))

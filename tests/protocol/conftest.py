@@ -27,6 +27,7 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 from a2a.utils.errors import (
+    PushNotificationNotSupportedError,
     TaskNotCancelableError,
     TaskNotFoundError,
     UnsupportedOperationError,
@@ -35,6 +36,8 @@ from a2a.utils.errors import (
 from a2a_fn.profile import Profile, Skill
 from a2a_fn.protocol.app import build_app
 from a2a_fn.protocol.callers import Caller, Frame
+from a2a_fn.settings import Settings
+from a2a_fn.wiring import build_services
 
 PROFILE = Profile(
     name="echo",
@@ -63,14 +66,16 @@ class MemoryHandler:
         self.news = asyncio.Condition()
 
     async def send_message(self, request: Any, caller: Caller) -> SendMessageResponse:
-        task_id = await self._submit(request.message)
+        task_id = await self._submit(request.message, request.configuration)
         if not request.configuration.return_immediately:
             async with self.news:
                 await self.news.wait_for(lambda: self.tasks[task_id].status.state in ENDED)
         return SendMessageResponse(task=self.tasks[task_id])
 
     async def stream_message(self, request: Any, caller: Caller) -> AsyncIterator[Frame]:
-        async for frame in self._follow(await self._submit(request.message), 0):
+        async for frame in self._follow(
+            await self._submit(request.message, request.configuration), 0
+        ):
             yield frame
 
     async def get_task(self, request: Any, caller: Caller) -> Task:
@@ -116,7 +121,9 @@ class MemoryHandler:
             raise TaskNotFoundError
         return self.tasks[task_id]
 
-    async def _submit(self, message: Message) -> str:
+    async def _submit(self, message: Message, configuration: Any) -> str:
+        if configuration.HasField("task_push_notification_config"):
+            raise PushNotificationNotSupportedError
         task_id = f"task-{len(self.tasks) + 1}"
         task = Task(id=task_id, context_id=message.context_id or "context-1", history=[message])
         task.status.state = TaskState.TASK_STATE_SUBMITTED
@@ -206,6 +213,13 @@ def checked(response: httpx.Response, status: int = 200) -> dict[str, Any]:
 async def listen(handler: Any, **settings: Any) -> AsyncIterator[Server]:
     """``handler`` behind uvicorn on a free port of the loopback, in this loop."""
     app = build_app(handler, profile=settings.pop("profile", PROFILE), **settings)
+    async with listen_with(app) as server:
+        yield server
+
+
+@asynccontextmanager
+async def listen_with(app: Any) -> AsyncIterator[Server]:
+    """The same for a whole application."""
     config = uvicorn.Config(app, lifespan="off", log_config=None, ws="none")
     config.load()
     server = uvicorn.Server(config)
@@ -242,16 +256,54 @@ def _checked() -> Callable[..., dict[str, Any]]:
     return checked
 
 
-@pytest.fixture(params=["double"])
-async def handler(request: pytest.FixtureRequest) -> Any:
-    """The handler of the main flows, an echo agent; another one is another param."""
+@pytest.fixture
+async def handler() -> Any:
+    """The handler double."""
     return MemoryHandler()
 
 
 @pytest.fixture
 async def server(handler: Any) -> AsyncIterator[Server]:
+    """The handler double, listening."""
     async with listen(handler) as running:
         yield running
+
+
+@pytest.fixture(params=["double", "journal"])
+async def agent(request: pytest.FixtureRequest, handler: Any) -> AsyncIterator[Server]:
+    """An echo agent that listens: the double, and the product itself on its memory engine."""
+    if request.param == "double":
+        async with listen(handler) as running:
+            yield running
+        return
+    services = build_services(Settings(engine="memory", agent="echo:"))
+    services.__dict__["agent"] = Echo()  # in the place of the agent that the settings name
+    worker = asyncio.create_task(work(services))
+    async with listen_with(services.app()) as running:
+        yield running
+        services.stop()
+    worker.cancel()
+    await asyncio.wait([worker])
+    await services.close()
+
+
+class Echo:
+    """As ``MemoryHandler``: an artifact with the text; ``wait`` waits."""
+
+    async def run(self, turn: Any) -> None:
+        if turn.text == "wait":
+            await asyncio.Event().wait()
+        await turn.artifact("echo", Part(text=turn.text))
+        await turn.complete()
+
+
+async def work(services: Any) -> None:
+    """A turn worker, for as many turns at once as there are."""
+    async with asyncio.TaskGroup() as turns:
+        while True:
+            for delivery in await services.turns.receive(1, 60):
+                await services.turns.ack(delivery.handle)
+                turns.create_task(services.run_turn(delivery.body))
 
 
 def message(text: str = "hello", **fields: Any) -> dict[str, Any]:

@@ -149,13 +149,6 @@ async def test_push_configs_are_refused(server, method):
     assert answer["error"]["code"] == -32003
 
 
-async def test_a_push_config_in_a_message_is_refused_too(server, message):
-    config = {"taskPushNotificationConfig": {"url": "https://example.com/hook"}}
-    sent = {"message": message(), "configuration": config}
-    assert (await server.call("SendMessage", sent))["error"]["code"] == -32003
-    assert (await server.call("SendStreamingMessage", sent))["error"]["code"] == -32003
-
-
 async def test_the_extended_card_is_refused(server):
     assert (await server.call("GetExtendedAgentCard", {}))["error"]["code"] == -32004
 

@@ -31,12 +31,12 @@ CANCELED = TaskState.TASK_STATE_CANCELED
 
 
 @pytest.fixture
-async def connect(server: Any) -> AsyncIterator[Any]:
+async def connect(agent: Any) -> AsyncIterator[Any]:
     """Makes clients of the SDK that found the server by its card, as any client does."""
     async with httpx.AsyncClient(trust_env=False) as http:
 
         async def connect_to_server(**config: Any) -> Any:
-            return await create_client(server.url, ClientConfig(httpx_client=http, **config))
+            return await create_client(agent.url, ClientConfig(httpx_client=http, **config))
 
         yield connect_to_server
 
@@ -140,6 +140,14 @@ async def test_two_subscribers_see_the_same_and_stop_at_the_end(connect, user_me
     assert left[0].HasField("task")
     assert left[-1].status_update.status.state == CANCELED
     assert left == right
+
+
+async def test_a_push_config_that_comes_with_a_message_is_refused(agent, message):
+    config = {"taskPushNotificationConfig": {"url": "https://example.com/hook"}}
+    sent = {"message": message("hello"), "configuration": config}
+    assert (await agent.call("SendMessage", sent))["error"]["code"] == -32003
+    assert (await agent.call("SendStreamingMessage", sent))["error"]["code"] == -32003
+    assert (await agent.call("ListTasks", {}))["result"]["totalSize"] == 0
 
 
 async def test_an_ended_task_has_no_subscribers(connect, user_message):

@@ -295,21 +295,21 @@ async def test_last_event_id_is_a_generation_or_nothing(listen, scripted, header
     assert last_event_id("\u0667") is None  # a digit, but not one of ours
 
 
-async def test_a_reader_that_comes_back_misses_and_repeats_nothing(server, message):
+async def test_a_reader_that_comes_back_misses_and_repeats_nothing(agent, message):
     sent = {"message": message("wait"), "configuration": {"returnImmediately": True}}
-    task_id = (await server.call("SendMessage", sent))["result"]["task"]["id"]
+    task_id = (await agent.call("SendMessage", sent))["result"]["task"]["id"]
     params = {"id": task_id}
     envelope = {"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": params}
     body = json.dumps(envelope).encode()
 
     async with asyncio.timeout(5):
-        post = server.http.stream("POST", server.url, content=body, headers=HEADERS)
+        post = agent.http.stream("POST", agent.url, content=body, headers=HEADERS)
         async with post as response:
             lines = response.aiter_lines()
             seen = (await anext(lines)).removeprefix("id: ")
             assert "task" in json.loads((await anext(lines)).removeprefix("data: "))["result"]
-        again = asyncio.create_task(server.post(body, Last_Event_ID=seen))
-        await server.call("CancelTask", params)
+        again = asyncio.create_task(agent.post(body, Last_Event_ID=seen))
+        await agent.call("CancelTask", params)
         response: httpx.Response = await again
     if "text/event-stream" in response.headers["content-type"]:
         ids = [int(event["id"]) for event in events(response.text)]

@@ -119,7 +119,6 @@ class JsonRpc:
             if operation.streams and not self._streaming:
                 raise UnsupportedOperationError("This agent does not stream: use SendMessage.")
             request = inputs.read(_by_name(params), operation.request())
-            _check_push(request)
             if operation.streams:
                 await self._stream(operation, request, caller, call_id, scope, receive, send)
                 return
@@ -303,10 +302,3 @@ def _check_version(scope: Scope) -> None:
         f"{what} is not supported: send the header A2A-Version: {VERSION}.",
         data={"supportedVersions": VERSION},
     )
-
-
-def _check_push(request: Message) -> None:
-    if isinstance(request, SendMessageRequest) and request.configuration.HasField(
-        "task_push_notification_config"
-    ):
-        raise PushNotificationNotSupportedError()

@@ -72,7 +72,7 @@ class Turn:
         self._lock = asyncio.Lock()
         self._written = asyncio.get_running_loop().time()
         self._stirred = asyncio.Event()
-        self._lost = False
+        self._lost: TurnLost | Unavailable | None = None
         self._stopping = False
         self._ended = asyncio.Event()
         self._text_id = ""
@@ -301,7 +301,8 @@ class Turn:
             with contextlib.suppress(Unavailable):  # then the next write finds out
                 async with self._lock:
                     await self._journal.catch_up(self._view)
-        self._lost = not self._ended.is_set()
+        if not self._ended.is_set():
+            self._lost = TurnLost()
 
     @property
     def silent(self) -> bool:
@@ -312,7 +313,10 @@ class Turn:
     @property
     def canceled_by_client(self) -> bool:
         """The turn is lost because its task was canceled."""
-        return self._lost and self._view.tasks[self.task.id].state == TaskState.TASK_STATE_CANCELED
+        return (
+            self._lost is not None
+            and self._view.tasks[self.task.id].state == TaskState.TASK_STATE_CANCELED
+        )
 
     def _named(self, payload: StreamResponse) -> StreamResponse:
         kind = payload.WhichOneof("payload")
@@ -350,8 +354,8 @@ class Turn:
             self._stirred.set()
 
     def _check(self) -> None:
-        if self._lost:
-            raise TurnLost
+        if self._lost is not None:
+            raise self._lost
         if self._ended.is_set():
             raise TurnLost("the turn has ended; nothing can be added to it")
 
@@ -403,8 +407,8 @@ class Turn:
                     await self._journal.catch_up(self._view)
                     if not self._mine():
                         raise TurnLost
-            except (TurnLost, Unavailable):  # unknown is lost: what follows would leave a hole
-                self._lost = True
+            except (TurnLost, Unavailable) as error:
+                self._lost = error  # unknown ends it too: what followed would leave a hole
                 self._stirred.set()
                 raise
             if kind in (Kind.FINISHED, Kind.YIELDED):

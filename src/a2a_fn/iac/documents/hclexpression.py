@@ -35,7 +35,6 @@ class ExpressionParser(Cursor):
         """Read an expression. Operators of any precedence make one flat `Operation`."""
         start = self.at
         operands = [self._operand()]
-        pending = 0  # conditionals whose ":" has been passed are done; none stays open here
         while True:
             end = self.at
             self.space()
@@ -51,13 +50,10 @@ class ExpressionParser(Cursor):
                 self.need(":", "of the conditional")
                 self.space()
                 operands.append(self._operand())
-                pending += 1
             else:
                 self.at = end
                 break
-        if len(operands) == 1 and not pending:
-            return operands[0]
-        return Operation(operands, start, self.at)
+        return Operation(operands, start, self.at) if len(operands) > 1 else operands[0]
 
     def _operand(self) -> Expr:
         start = self.at

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from a2a_fn import __version__
-from a2a_fn.errors import InvalidSettings
+from . import __version__
+from .errors import InvalidSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,3 +69,10 @@ class Artifacts(AgentExecutor):
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+class Fails:
+    """Fails every task."""
+
+    async def run(self, turn: Turn) -> None:
+        await turn.fail("no luck today")

@@ -110,9 +110,9 @@ class MemoryHandler:
             raise UnsupportedOperationError("the task has ended")
         if last_event_id is None:
             last_event_id = len(self.events[request.id])
-            snapshot = Task()
-            snapshot.CopyFrom(task)
-            yield Frame(StreamResponse(task=snapshot), last_event_id)
+        snapshot = Task()
+        snapshot.CopyFrom(task)
+        yield Frame(StreamResponse(task=snapshot), last_event_id)
         async for frame in self._follow(request.id, last_event_id):
             yield frame
 

@@ -312,7 +312,10 @@ async def test_a_reader_that_comes_back_misses_and_repeats_nothing(agent, messag
         await agent.call("CancelTask", params)
         response: httpx.Response = await again
     if "text/event-stream" in response.headers["content-type"]:
-        ids = [int(event["id"]) for event in events(response.text)]
+        first, *rest = events(response.text)
+        assert first["id"] == seen  # the task as it was then, and from there on each event
+        assert "task" in json.loads(first["data"])["result"]
+        ids = [int(event["id"]) for event in rest]
         assert ids == list(range(int(seen) + 1, int(seen) + 1 + len(ids)))
     else:  # the cancel was faster: then there is nothing left to follow
         assert response.json()["error"]["code"] == -32004

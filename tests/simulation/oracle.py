@@ -16,6 +16,7 @@ from a2a_fn.ports import Change, Delete, Put
 from .scripts import ENDS, Script, answer, matches
 
 _TOKEN = re.compile(r"<[^<>]+>")
+STATES = (1, 2, 3, 4, 5, 6)  # of TaskState: those that a turn of the simulation can reach
 WORKERS = (Kind.EVENTS, Kind.BEAT, Kind.YIELDED, Kind.FINISHED)
 
 
@@ -79,6 +80,11 @@ class Oracle:
         """Raise unless it holds."""
         if not holds:
             self.world.fail(law)
+
+    def knows(self, digest: str) -> bool:
+        """Whether the message is in a journal, and not so long that it may run anew."""
+        runs = self.submitted.get(digest)
+        return bool(runs) and self.world.now - runs[-1][0] < self.window
 
     # ------------------------------------------------ each change as it lands
 
@@ -247,7 +253,7 @@ class Oracle:
             matches(streamed, script.said()),
             where + f"streamed {streamed} for {script.said()}",
         )
-        told = answer(head.task, turn.name)
+        told = answer(head.task)
         self.need(matches(told, script.said()), where + f"task says {told} for {script.said()}")
         for name, tokens in script.artifacts().items():
             parts = [p.text for a in head.task.artifacts if a.artifact_id == name for p in a.parts]
@@ -256,6 +262,16 @@ class Oracle:
             self.need(sent == tokens, where + f"artifact {name} was sent as {sent}, not {tokens}")
 
     # ------------------------------------------------ at rest
+
+    def listings(self) -> list[tuple[str, int]]:
+        """(owner, state or 0) of each list that has a row."""
+        owners = {str(s.context.owner): None for s in self.stories.values() if s.context.owner}
+        return [
+            (owner, state)
+            for owner in owners
+            for state in (0, *STATES)
+            if self.index.get(self.world.index_partition(owner, state))
+        ]
 
     def at_rest(self) -> None:
         """The faults have stopped and nothing is left to run."""

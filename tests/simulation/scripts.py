@@ -184,14 +184,13 @@ async def _end(turn: Turn, script: Script) -> None:
             raise UnsupportedOperationError("the script says so")
 
 
-def answer(task: Task, name: str) -> list[str]:
-    """The tokens of the agent's messages since the user's message ``name``."""
+def answer(task: Task) -> list[str]:
+    """The tokens of the agent's messages since the last message of the user."""
     texts: list[str] = []
-    seen = False
     for message in task.history:
         if message.role == Role.ROLE_USER:
-            seen = message.message_id == name
-        elif seen:
+            texts.clear()
+        else:
             texts += [part.text for part in message.parts]
     if task.status.HasField("message"):
         texts += [part.text for part in task.status.message.parts]

@@ -17,11 +17,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Lifespan, Receive, Scope, Send
 
-from a2a_fn.profile import Profile
-from a2a_fn.protocol import card
-from a2a_fn.protocol.bodies import send_json
-from a2a_fn.protocol.callers import Caller, Handler, anonymous
-from a2a_fn.protocol.jsonrpc import JsonRpc
+from ..profile import Profile
+from . import card
+from .bodies import send_json
+from .callers import Caller, Handler, anonymous
+from .jsonrpc import JsonRpc
 
 MAX_KEEP_ALIVE = 5.0
 """Seconds of silence after which a default a2a-sdk client gives up."""

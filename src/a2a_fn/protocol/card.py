@@ -18,9 +18,9 @@ from a2a.types.a2a_pb2 import (
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
-from a2a_fn.profile import Profile
-from a2a_fn.protocol import outputs
-from a2a_fn.protocol.bodies import header, send_json
+from ..profile import Profile
+from . import outputs
+from .bodies import header, send_json
 
 PATH = "/.well-known/agent-card.json"
 MAX_AGE = 60

@@ -23,7 +23,7 @@ from a2a.utils.errors import (
     TaskNotFoundError,
 )
 
-from a2a_fn.errors import Conflict, NotFound, TooLarge, Unavailable
+from ..errors import Conflict, NotFound, TooLarge, Unavailable
 
 logger = logging.getLogger(__name__)
 

@@ -7,25 +7,24 @@ as A2A asks for. It refuses what protobuf's own parser drops or bends in silence
 values, stray characters in base64, infinite numbers, a field under both its names, JSON nested
 so deep that its binary form could not be read again.
 
-What the descriptors do not say (the form of ids, ranges) is in ``RULES``.
+What the descriptors do not say (the form of ids, ranges) is in ``rules.py``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from a2a.types.a2a_pb2 import Role
 from a2a.utils.errors import InvalidParamsError
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from a2a_fn.protocol import values
-from a2a_fn.protocol.descriptors import is_required, map_entry
+from . import values
+from .descriptors import is_required, map_entry
+from .rules import REQUIRED_ONEOFS, RULES, Rule
 
 M = TypeVar("M", bound=Message)
 
@@ -35,9 +34,6 @@ MAX_FAULTS = 16
 MAX_VALUES = 100_000
 """JSON values in one request. Each becomes a proto message of its own in ``metadata`` or ``data``:
 ten MiB of zeros would hold up every other request for seconds, and fill half a gigabyte."""
-
-MAX_MESSAGE_ID = 256
-"""Characters of a messageId, which A2A leaves to the client."""
 
 # --- faults -------------------------------------------------------------------------------------
 
@@ -73,63 +69,6 @@ def _shown(name: str) -> str:
     """A name for an error message: keys of metadata are the client's and may be anything."""
     return name[:64].encode("utf-8", "backslashreplace").decode()
 
-
-# --- rules that the descriptors do not state ------------------------------------------------------
-
-Rule = Callable[[Any], str | None]
-"""A field's value -> what is wrong with it, or None."""
-
-_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
-_PREFIX = "lf.a2a.v1"
-
-
-def _id(value: str) -> str | None:
-    if _ID.fullmatch(value):
-        return None
-    return "must be 1 to 128 letters, digits, or any of _ . : -"
-
-
-def _message_id(value: str) -> str | None:
-    if len(value) <= MAX_MESSAGE_ID:
-        return None
-    return f"must be at most {MAX_MESSAGE_ID} characters long"
-
-
-def _from_user(value: int) -> str | None:
-    # What a client says enters the conversation as the user's words, never as the agent's own.
-    return None if value == Role.ROLE_USER else "must be ROLE_USER in a message that is sent"
-
-
-def _not_negative(value: int) -> str | None:
-    return None if value >= 0 else "must not be negative"
-
-
-def _page_size(value: int) -> str | None:
-    return None if 1 <= value <= 100 else "must be between 1 and 100"
-
-
-RULES: dict[str, Rule] = {
-    f"{_PREFIX}.Message.message_id": _message_id,
-    f"{_PREFIX}.Message.context_id": _id,
-    f"{_PREFIX}.Message.task_id": _id,
-    f"{_PREFIX}.Message.role": _from_user,
-    f"{_PREFIX}.Message.reference_task_ids": _id,
-    f"{_PREFIX}.SendMessageConfiguration.history_length": _not_negative,
-    f"{_PREFIX}.TaskPushNotificationConfig.id": _id,
-    f"{_PREFIX}.TaskPushNotificationConfig.task_id": _id,
-    f"{_PREFIX}.GetTaskRequest.id": _id,
-    f"{_PREFIX}.GetTaskRequest.history_length": _not_negative,
-    f"{_PREFIX}.ListTasksRequest.context_id": _id,
-    f"{_PREFIX}.ListTasksRequest.page_size": _page_size,
-    f"{_PREFIX}.ListTasksRequest.history_length": _not_negative,
-    f"{_PREFIX}.CancelTaskRequest.id": _id,
-    f"{_PREFIX}.SubscribeToTaskRequest.id": _id,
-}
-"""Full name of a field -> its rule; for a repeated field, of each element. Not asked about a
-value that is the field's default, which in proto3 is the same as not given, unless the field
-tells the two apart."""
-
-REQUIRED_ONEOFS = {f"{_PREFIX}.Part.content"}
 
 # --- messages -----------------------------------------------------------------------------------
 

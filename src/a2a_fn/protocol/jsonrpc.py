@@ -12,12 +12,9 @@ Decisions, where JSON-RPC or A2A leave one:
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qs
 
 from a2a.types.a2a_pb2 import (
@@ -30,9 +27,7 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils.errors import (
     A2AError,
     ContentTypeNotSupportedError,
-    InvalidParamsError,
     InvalidRequestError,
-    JSONParseError,
     MethodNotFoundError,
     PushNotificationNotSupportedError,
     UnsupportedOperationError,
@@ -43,15 +38,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from a2a_fn.protocol import inputs, outputs, sse
-from a2a_fn.protocol.bodies import BodyTooLarge, Disconnected, header, read_body, send_json
-from a2a_fn.protocol.callers import Caller, Frame, Handler
-from a2a_fn.protocol.errors import describe
+from . import envelope, inputs, sse
+from .bodies import BodyTooLarge, Disconnected, header, read_body, send_json
+from .callers import Caller, Frame, Handler
+from .errors import describe
 
 VERSION = "1.0"
 MEDIA_TYPES = ("application/json", "application/a2a+json")
-
-CallId = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,39 +97,39 @@ class JsonRpc:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
             raise HTTPException(405, headers={"Allow": "POST"})
-        call_id: CallId = None
+        call_id: envelope.CallId = None
         caller = Caller()
         status = 200
         headers: dict[str, str] = {}
         try:
             caller = self._authenticate(Request(scope))
             _check_media_type(scope)
-            document = decode(await read_body(scope, receive, self._body_limit))
-            call_id = identify(document)
-            method, params = unwrap(document)
+            document = envelope.decode(await read_body(scope, receive, self._body_limit))
+            call_id = envelope.identify(document)
+            method, params = envelope.unwrap(document)
             _check_version(scope)
             operation = select(method)
             if operation.streams and not self._streaming:
                 raise UnsupportedOperationError("This agent does not stream: use SendMessage.")
-            request = inputs.read(_by_name(params), operation.request())
+            request = inputs.read(envelope.by_name(params), operation.request())
             if operation.streams:
                 await self._stream(operation, request, caller, call_id, scope, receive, send)
                 return
             answer = await getattr(self._handler, operation.handler)(request, caller)
-            body = _result(call_id, answer)
+            body = envelope.result(call_id, answer)
         except Disconnected:
             return
         except HTTPException:  # the host's credentials check answers in HTTP's own terms
             raise
         except BodyTooLarge:
             status = 413
-            body = _failure(call_id, self._too_large(), caller)
+            body = envelope.failure(call_id, describe(self._too_large()))
         except Exception as error:
             fault = describe(error, caller.request_id)
             if fault.retry_after is not None:
                 status = 503
                 headers["Retry-After"] = str(fault.retry_after)
-            body = outputs.dumps(_envelope(call_id, "error", fault.jsonrpc()))
+            body = envelope.failure(call_id, fault)
         await send_json(send, body, status=status, headers=headers)
 
     async def _stream(
@@ -144,7 +137,7 @@ class JsonRpc:
         operation: Operation,
         request: Message,
         caller: Caller,
-        call_id: CallId,
+        call_id: envelope.CallId,
         scope: Scope,
         receive: Receive,
         send: Send,
@@ -157,10 +150,10 @@ class JsonRpc:
             frames = follow(request, caller)
 
         def encode(frame: Frame) -> bytes:
-            return _result(call_id, frame.response)
+            return envelope.result(call_id, frame.response)
 
         def fail(error: Exception) -> bytes:
-            return _failure(call_id, error, caller)
+            return envelope.failure(call_id, describe(error, caller.request_id))
 
         await sse.respond(
             frames,
@@ -175,73 +168,6 @@ class JsonRpc:
         return InvalidRequestError(f"The body must be at most {self._body_limit} bytes.")
 
 
-# --- the envelope -------------------------------------------------------------------------------
-
-
-def decode(body: bytes) -> object:
-    """The body's JSON: UTF-8, finite numbers, no name twice in an object; else JSONParseError."""
-    try:
-        return json.loads(
-            body.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant
-        )
-    except UnicodeDecodeError:
-        raise JSONParseError("The body must be UTF-8.") from None
-    except RecursionError:
-        raise JSONParseError("The body's JSON is nested too deep.") from None
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise JSONParseError(f"The body must be JSON; it is not at {where}.") from None
-    except ValueError:  # an integer of thousands of digits
-        raise JSONParseError("The body has a number that is too long.") from None
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise JSONParseError("The body has an object with the same name twice.")
-    return result
-
-
-def _no_constant(name: str) -> object:
-    raise JSONParseError(f"{name} is not JSON.")
-
-
-def identify(document: object) -> CallId:
-    """The id to answer with: the call's own if JSON-RPC allows it, else InvalidRequestError."""
-    if isinstance(document, list):
-        raise InvalidRequestError("Batches are not supported: send one call at a time.")
-    if not isinstance(document, dict):
-        raise InvalidRequestError("A call must be a JSON object.")
-    call_id = document.get("id")
-    if isinstance(call_id, str) and call_id.isascii():
-        return call_id
-    if isinstance(call_id, str):
-        try:
-            call_id.encode()
-        except UnicodeEncodeError:
-            raise InvalidRequestError("id has half of a surrogate pair.") from None
-        return call_id
-    if isinstance(call_id, bool) or not (call_id is None or isinstance(call_id, int | float)):
-        raise InvalidRequestError("id must be a string, a number, or null.")
-    if isinstance(call_id, float) and not math.isfinite(call_id):
-        raise InvalidRequestError("id must be a number in the range of a double.")
-    return call_id
-
-
-def unwrap(document: object) -> tuple[str, object]:
-    """The call's method, and its params: an object, an array, or None."""
-    assert isinstance(document, dict)  # noqa: S101 - identify() has refused everything else
-    if document.get("jsonrpc") != "2.0":
-        raise InvalidRequestError('jsonrpc must be "2.0".')
-    method = document.get("method")
-    if not isinstance(method, str):
-        raise InvalidRequestError("method must be a string.")
-    params = document.get("params")
-    if params is not None and not isinstance(params, dict | list):
-        raise InvalidRequestError("params must be an object.")
-    return method, params
-
-
 def select(method: str) -> Operation:
     """The operation of that name; MethodNotFoundError, or why this agent does not have it."""
     operation = OPERATIONS.get(method)
@@ -250,29 +176,6 @@ def select(method: str) -> Operation:
             raise REFUSED[method]()
         raise MethodNotFoundError(f"There is no such method; there are: {', '.join(OPERATIONS)}.")
     return operation
-
-
-def _by_name(params: object) -> object:
-    """Params that are not given are none; A2A has no order for params by position."""
-    if isinstance(params, list):
-        raise InvalidParamsError("params must be given by name, as an object.")
-    return {} if params is None else params
-
-
-def _envelope(call_id: CallId, member: str, value: object) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": call_id, member: value}
-
-
-def _result(call_id: CallId, answer: Message) -> bytes:
-    return outputs.dumps(_envelope(call_id, "result", outputs.encode(answer)))
-
-
-def _failure(call_id: CallId, error: Exception, caller: Caller) -> bytes:
-    fault = describe(error, caller.request_id)
-    return outputs.dumps(_envelope(call_id, "error", fault.jsonrpc()))
-
-
-# --- what A2A adds to it --------------------------------------------------------------------------
 
 
 def _check_media_type(scope: Scope) -> None:

@@ -21,7 +21,7 @@ from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import ListValue, Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from a2a_fn.protocol.descriptors import is_required, map_entry
+from .descriptors import is_required, map_entry
 
 Convert = Callable[[Any], Any]
 

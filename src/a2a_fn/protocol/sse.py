@@ -17,7 +17,7 @@ from typing import cast
 
 from starlette.types import Receive, Send
 
-from a2a_fn.protocol.callers import Frame
+from .callers import Frame
 
 _START = {
     "type": "http.response.start",

@@ -6,7 +6,7 @@ import pytest
 
 from a2a_fn.iac.review import Severity, review
 
-from .templates import MODULE, NETWORK, STACKS, WORKSPACE
+from tests.unit.iac.review.templates import MODULE, NETWORK, STACKS, WORKSPACE
 
 E, H, M, L = Severity.ERROR, Severity.HIGH, Severity.MEDIUM, Severity.LOW
 
@@ -45,7 +45,7 @@ ROS = [
     ("no version", "ROSTemplateFormatVersion: '2015-09-01'\n", "", "ros-format-version", E, ""),
     ("section", "Outputs:", "Output:", "ros-unknown-section", E, "Output:"),
     ("new section", "Outputs:", "Extra: {}\nOutputs:", "ros-unknown-section", M, "Extra"),
-    ("shape", "Type: ALIYUN::VPC::EIP\n    ", "", "ros-wrong-shape", E, "Address:"),
+    ("shape", "Type: ALIYUN::VPC::EIP\n    ", "", "ros-wrong-shape", E, "Address:\n    Condition"),
     ("attribute", "DependsOn", "DependOn", "ros-misspelt-attribute", E, "DependOn"),
     ("ref", "Ref: SubA", "Ref: SubC", "ros-unresolved-ref", E, "SubC"),
     ("getatt", "- Net\n", "- Nett\n", "ros-unresolved-getatt", E, "Nett"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from a2a_fn.iac.findings import Finding, Rule, Severity
-from a2a_fn.iac.review.ros.template import Kind, Template
-from a2a_fn.iac.review.words import show
+from a2a_fn.iac.review.ros.template import SECTIONS, Kind, Template
+from a2a_fn.iac.review.words import Names, show
 
 _NET = "Resources:\n  Net:\n    Type: ALIYUN::ECS::VPC\n"
 _PARAMETER = "Parameters:\n  Name:\n    Type: String\n"
@@ -54,15 +54,22 @@ def unused(template: Template) -> Iterator[Finding]:
     """Every entry is used, here or in a nested template.
 
     Not judged: templates that something rewrites, those that hand their parameters to Terraform,
-    and nested ones, whose parameters the outer template may set.
+    nested ones, whose parameters the outer template may set, and those with a section that is
+    not read, which may hold the use.
     """
     if template.opaque or template.is_terraform or template.outer is not None:
+        return
+    if any(key not in SECTIONS for key in template.root.values):
         return
     for section, rule, noun, kinds in _SECTIONS:
         if template.dynamic.intersection(kinds):
             continue
         used = _used(template, kinds)
-        for name, entry in template.section(section).items():
+        declared = template.section(section)
+        names = Names(declared)
+        # What a misspelt reference probably meant is a fault of the reference, not of its target.
+        used |= {names.closest(name) or name for name in used if name not in names}
+        for name, entry in declared.items():
             if name not in used:
                 yield rule.at(
                     template.source,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from a2a_fn.iac.documents.hcl import Literal
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review.terraform.module import Module
-from a2a_fn.iac.review.words import show
+from a2a_fn.iac.review.words import Names, show
 
 _WHY = "Whoever reads the module, or fills it in, is misled; or a use of it was forgotten."
 _ZONE = 'variable "zone" {}\n'
@@ -57,6 +57,10 @@ def unused(module: Module) -> Iterator[Finding]:
     }
     used |= {("variable", name) for name in _mentioned(module)}
     for kind, (rule, noun) in _BY_KIND.items():
+        names = Names(module.all(kind))
+        # What a misspelt reference probably meant is a fault of the reference, not of its target.
+        unknown = [name for of, name in used if of == kind and name not in names]
+        used |= {(kind, names.closest(name) or name) for name in unknown}
         for name, declaration in module.all(kind).items():
             if (kind, name) not in used:
                 yield rule.at(

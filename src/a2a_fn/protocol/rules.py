@@ -1,0 +1,67 @@
+"""What must hold of a request's fields beyond what A2A's descriptors say: the table for ``inputs.py``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from a2a.types.a2a_pb2 import Role
+
+MAX_MESSAGE_ID = 256
+"""Characters of a messageId, which A2A leaves to the client."""
+
+Rule = Callable[[Any], str | None]
+"""A field's value -> what is wrong with it, or None."""
+
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+_PREFIX = "lf.a2a.v1"
+
+
+def _id(value: str) -> str | None:
+    if _ID.fullmatch(value):
+        return None
+    return "must be 1 to 128 letters, digits, or any of _ . : -"
+
+
+def _message_id(value: str) -> str | None:
+    if len(value) <= MAX_MESSAGE_ID:
+        return None
+    return f"must be at most {MAX_MESSAGE_ID} characters long"
+
+
+def _from_user(value: int) -> str | None:
+    # What a client says enters the conversation as the user's words, never as the agent's own.
+    return None if value == Role.ROLE_USER else "must be ROLE_USER in a message that is sent"
+
+
+def _not_negative(value: int) -> str | None:
+    return None if value >= 0 else "must not be negative"
+
+
+def _page_size(value: int) -> str | None:
+    return None if 1 <= value <= 100 else "must be between 1 and 100"
+
+
+RULES: dict[str, Rule] = {
+    f"{_PREFIX}.Message.message_id": _message_id,
+    f"{_PREFIX}.Message.context_id": _id,
+    f"{_PREFIX}.Message.task_id": _id,
+    f"{_PREFIX}.Message.role": _from_user,
+    f"{_PREFIX}.Message.reference_task_ids": _id,
+    f"{_PREFIX}.SendMessageConfiguration.history_length": _not_negative,
+    f"{_PREFIX}.TaskPushNotificationConfig.id": _id,
+    f"{_PREFIX}.TaskPushNotificationConfig.task_id": _id,
+    f"{_PREFIX}.GetTaskRequest.id": _id,
+    f"{_PREFIX}.GetTaskRequest.history_length": _not_negative,
+    f"{_PREFIX}.ListTasksRequest.context_id": _id,
+    f"{_PREFIX}.ListTasksRequest.page_size": _page_size,
+    f"{_PREFIX}.ListTasksRequest.history_length": _not_negative,
+    f"{_PREFIX}.CancelTaskRequest.id": _id,
+    f"{_PREFIX}.SubscribeToTaskRequest.id": _id,
+}
+"""Full name of a field -> its rule; for a repeated field, of each element. Not asked about a
+value that is the field's default, which in proto3 is the same as not given, unless the field
+tells the two apart."""
+
+REQUIRED_ONEOFS = {f"{_PREFIX}.Part.content"}

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
-from a2a_fn.protocol.bodies import BodyTooLarge, read_body
+from a2a_fn.protocol.exchange import BodyTooLarge, read_body
 
 LIMIT = 2000
 

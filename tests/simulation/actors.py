@@ -31,7 +31,7 @@ class Cast:
         self.oracle = world.oracle
         self.rng: Random = world.rng
         self.messages = 0
-        self.planned: set[str] = set()  # tasks that have their followers
+        self.planned: dict[str, None] = {}  # tasks that have their followers
         self.reading = 0
         world.work = self.worker
 
@@ -133,7 +133,7 @@ class Cast:
         rng = self.rng
         if task in self.planned:
             return
-        self.planned.add(task)
+        self.planned[task] = None
         if self.reading < 3 and rng.random() < 0.7:
             self.reading += 1
             self.later(rng.choice((0.0, 0.0, rng.uniform(0, 100))), self.reader, owner, task)
@@ -142,6 +142,9 @@ class Cast:
             self.later(delay, self.cancel, owner, task)
             if rng.random() < 0.2:
                 self.later(delay, self.cancel, owner, task)
+        idle = [t for t in self.planned if t != task and t[:16] == task[:16]]
+        if idle and rng.random() < 0.3:  # a sibling: beside the turn that has just begun
+            self.later(rng.choice((0.1, rng.uniform(0, 20))), self.cancel, owner, rng.choice(idle))
         if rng.random() < 0.4:
             self.later(rng.uniform(0, 120), self.get, owner, task)
         if rng.random() < 0.5:
@@ -295,7 +298,9 @@ class Cast:
                     if patience <= 0:
                         raise Unavailable("the reader went away")
                     continue
-                oracle.need(seen.generation == at[0] + 1, f"{task}: {seen.generation} after {at[0]}")
+                oracle.need(
+                    seen.generation == at[0] + 1, f"{task}: {seen.generation} after {at[0]}"
+                )
                 truth = oracle.truth.get((task, seen.generation))
                 oracle.need(truth == seen.event, f"{task}: event {seen.generation} was another")
                 at[0] = seen.generation

@@ -55,7 +55,7 @@ class Handle:
 
 
 class VirtualLoop(asyncio.AbstractEventLoop):
-    """FIFO, as asyncio is; what differs between schedules are the latencies that the world draws."""
+    """FIFO, as asyncio is; what differs between schedules are the latencies that are drawn."""
 
     def __init__(self) -> None:
         self.halted = False
@@ -149,16 +149,14 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         asyncio.events._set_running_loop(self)
         try:
             while not self.halted:
-                if ready:
-                    handle = ready.popleft()
-                    self._now += TICK
-                elif timers:
-                    when, _, handle = heapq.heappop(timers)
-                    if handle.dropped:
-                        continue
-                    self._now = max(when, self._now + TICK)
-                else:
-                    return
+                if not ready:
+                    if not timers:
+                        return
+                    self._now = max(timers[0][0], self._now)
+                    while timers and timers[0][0] <= self._now:  # all at once, as asyncio does
+                        ready.append(heapq.heappop(timers)[2])
+                handle = ready.popleft()
+                self._now += TICK
                 owner = handle.owner
                 if handle.dropped or (owner is not None and owner.dead):
                     continue

@@ -247,7 +247,9 @@ class Oracle:
     def _finished(self, head: Head, turn: OpenTurn, where: str) -> None:
         script = self.scripts[turn.name]
         self.world.count[f"turn finished: {script.end}"] += 1
-        self.need(head.state == ENDS[script.end], where + f"ended as {head.state}, not {script.end}")
+        self.need(
+            head.state == ENDS[script.end], where + f"ended as {head.state}, not {script.end}"
+        )
         streamed = [token for name, token in turn.said if not name]
         self.need(
             matches(streamed, script.said()),

@@ -110,4 +110,3 @@ def _close(world: World, cast: Cast) -> None:
     world.loop.run()
     if not world.broken:
         world.oracle.at_rest()
-

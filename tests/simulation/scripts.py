@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from dataclasses import dataclass
 from random import Random
@@ -38,7 +39,7 @@ _TOKEN = re.compile(r"<[^<>]+>")
 _BIG = "." * 9000  # more than the writer keeps back
 
 
-class ScriptedFailure(Exception):  # noqa: N818
+class ScriptedFailure(Exception):
     """What an agent raises when its script says so."""
 
 
@@ -60,9 +61,9 @@ class Script:
     def said(self) -> list[tuple[str, bool]]:
         """The tokens in the order of the finished answer, and whether each must be there."""
         said = [
-            (self.token(i), what != "hasty")
+            (self.token(i), what != "hasty say")
             for i, (what, _) in enumerate(self.steps)
-            if what in ("say", "big", "note", "hasty")
+            if what in ("say", "big", "note", "hasty say")
         ]
         if self.end not in ("return", "raise", "refuse"):
             said.append((self.token(len(self.steps)), True))
@@ -88,27 +89,30 @@ def draw(rng: Random, name: str, *, faults: bool = True) -> Script:
             steps.append(("save", None))
         elif x < 0.66:
             steps.append(("chunk", rng.choice("ab")))
-        elif x < 0.90:
+        elif x < 0.87:
             pause = rng.choice((rng.uniform(0, 0.3), rng.uniform(0.1, 8), rng.uniform(15, 70)))
             steps.append(("sleep", round(pause, 3)))
-        elif x < 0.93:
+        elif x < 0.90:
             steps.append(("tool", None))
-        elif x < 0.95:
+        elif x < 0.92:
             steps.append(("note", None))
-        elif x < 0.97:
+        elif x < 0.94:
             steps.append(("big", None))
         else:
-            steps.append(("hasty", round(rng.uniform(0, 0.1), 3)))
+            what = rng.choice(("hasty say", "hasty save"))
+            steps.append((what, round(rng.uniform(0, 0.1), 3)))
     end = rng.choice(("complete", "complete", "ask", "ask", "ask", *ENDS))
     x = rng.random()
     poison = rng.randrange(len(steps) + 1) if faults and x < 0.12 else -1
     lingers = rng.choice((0.01, 3.0)) if x > 0.94 and end in ("complete", "ask") else 0.0
-    return Script(name, tuple(steps), end, poison, faults and 0.15 < x < 0.2, lingers)
+    return Script(name, tuple(steps), end, poison, faults and 0.15 < x < 0.24, lingers)
 
 
 async def perform(turn: Turn, script: Script, die: Any) -> None:
     """Be the agent of this script, from the checkpoint on."""
-    begun = {f"{script.name}-{arg}" for what, arg in script.steps[: _start(turn)] if what == "chunk"}
+    begun = {
+        f"{script.name}-{arg}" for what, arg in script.steps[: _start(turn)] if what == "chunk"
+    }
     for i in range(_start(turn), len(script.steps)):
         if i == script.poison:
             await die()
@@ -135,12 +139,10 @@ async def _step(turn: Turn, script: Script, i: int, begun: set[str]) -> None:
         await turn.say(token)
     elif what == "big":
         await turn.say(token + _BIG)
-    elif what == "hasty":
-        try:
+    elif what in ("hasty say", "hasty save"):
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(argument):
-                await turn.say(token)
-        except TimeoutError:
-            pass
+                await (turn.say(token) if what == "hasty say" else turn.save(b"%d" % (i + 1)))
     elif what == "save":
         await turn.save(b"%d" % (i + 1))
     elif what == "sleep":
@@ -198,7 +200,7 @@ def answer(task: Task) -> list[str]:
 
 
 def matches(tokens: list[str], said: list[tuple[str, bool]]) -> bool:
-    """Whether the tokens are what was said: in order, each once, none missing that must be there."""
+    """Whether the tokens are what was said: in order, each once, none missing that is needed."""
     rest = iter(tokens)
     token = next(rest, None)
     for expected, needed in said:

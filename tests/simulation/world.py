@@ -1,4 +1,4 @@
-"""The store, the processes, the queue and the clock of one schedule, and all that goes wrong there."""
+"""The store, the processes, the queue and the clock of one schedule, and what goes wrong there."""
 
 from __future__ import annotations
 
@@ -77,6 +77,7 @@ class Machine:
         self.dead = False
         self.thaws = 0.0
         self.cut_off = 0.0  # loop time until which the store does not answer it
+        self.cut_how = "lost"
         self.skew = world.rng.randint(-SKEW // 2, SKEW // 2)
         self.actors: list[Actor] = []
         self.nonces = 0
@@ -311,7 +312,7 @@ class World:
             self.say(f"m{machine.number}", "crashes")
             self._die(machine)
         elif fault == "freeze":
-            machine.thaws = self.loop.time() + LEASE / 1000 * rng.choice((1, 2, 5))
+            machine.thaws = self.loop.time() + LEASE / 1000 * rng.choice((0.35, 1, 2, 5))
             self.say(f"m{machine.number}", "freezes until", machine.thaws)
             for actor in machine.actors:
                 self.count[f"freeze of {actor.kind}"] += 1
@@ -341,7 +342,7 @@ class World:
             return "", ""
         rng = self.rng
         if machine.cut_off > self.loop.time():
-            return "", rng.choice(("applied", "lost"))
+            return "", machine.cut_how
         x = rng.random()
         if x < 0.008:
             return "crash", ""
@@ -351,10 +352,11 @@ class World:
             return "freeze", ""  # between the alarm and its slot, if the two are two steps
         if x < 0.070:
             return "slow answer", ""
-        if x > 0.998:
+        if x > 0.996:
             self.count["cut off"] += 1
             machine.cut_off = self.loop.time() + rng.choice((1, 4, 20))
-            return "", "lost"
+            machine.cut_how = rng.choice(("lost", "lost", "applied"))
+            return "", machine.cut_how
         if x > 0.97 and what == "write":
             return "", rng.choice(("applied", "lost", "late", "late"))
         if x > 0.99:

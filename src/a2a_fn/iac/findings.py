@@ -216,7 +216,6 @@ def _sarif_rule(rule: Rule) -> dict[str, object]:
         "id": rule.id,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.why},
-        "help": {"text": f"{rule.why}\n\nWith the fault:\n{rule.bad}\nWithout:\n{rule.good}"},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"severity": rule.severity.word},
     }

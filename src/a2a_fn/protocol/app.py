@@ -6,7 +6,10 @@ function, the time between a request and its handler is part of every bill.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+import secrets
 import time
 from collections.abc import Callable
 
@@ -19,8 +22,8 @@ from starlette.types import Lifespan, Receive, Scope, Send
 
 from ..profile import Profile
 from . import card
-from .bodies import send_json
-from .callers import Caller, Handler, anonymous
+from .callers import Caller, Handler
+from .exchange import send_json
 from .jsonrpc import JsonRpc
 
 MAX_KEEP_ALIVE = 5.0
@@ -94,3 +97,26 @@ async def _http_error(request: Request, error: Exception) -> Response:
         headers=error.headers,
         media_type="application/json",
     )
+
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:=/+-]{1,128}")
+
+
+def anonymous(request: Request) -> Caller:
+    """The caller of a server without credentials: no owner, a request id, a deadline if known.
+
+    The id is the client's ``X-Request-Id`` if it is plain, else the platform's, else a new one.
+    """
+    lambda_context = request.scope.get("aws.context")
+    given = request.headers.get("x-request-id", "")
+    if not _REQUEST_ID.fullmatch(given):
+        given = getattr(lambda_context, "aws_request_id", "") or secrets.token_hex(8)
+    return Caller(request_id=given, deadline=_deadline(lambda_context))
+
+
+def _deadline(lambda_context: object) -> float | None:
+    """When Lambda ends this invocation, by the clock of the running loop."""
+    remaining = getattr(lambda_context, "get_remaining_time_in_millis", None)
+    if remaining is None:
+        return None
+    return asyncio.get_running_loop().time() + float(remaining()) / 1000

@@ -6,9 +6,6 @@ turns what comes back into bytes. A handler knows neither HTTP nor JSON.
 
 from __future__ import annotations
 
-import asyncio
-import re
-import secrets
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -24,7 +21,6 @@ from a2a.types.a2a_pb2 import (
     SubscribeToTaskRequest,
     Task,
 )
-from starlette.requests import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,26 +84,3 @@ class Handler(Protocol):
         """Follow a task, from the event after ``last_event_id`` on if there is one given. An
         async generator, as ``stream_message``."""
         ...
-
-
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:=/+-]{1,128}")
-
-
-def anonymous(request: Request) -> Caller:
-    """The caller of a server without credentials: no owner, a request id, a deadline if known.
-
-    The id is the client's ``X-Request-Id`` if it is plain, else the platform's, else a new one.
-    """
-    lambda_context = request.scope.get("aws.context")
-    given = request.headers.get("x-request-id", "")
-    if not _REQUEST_ID.fullmatch(given):
-        given = getattr(lambda_context, "aws_request_id", "") or secrets.token_hex(8)
-    return Caller(request_id=given, deadline=_deadline(lambda_context))
-
-
-def _deadline(lambda_context: object) -> float | None:
-    """When Lambda ends this invocation, by the clock of the running loop."""
-    remaining = getattr(lambda_context, "get_remaining_time_in_millis", None)
-    if remaining is None:
-        return None
-    return asyncio.get_running_loop().time() + float(remaining()) / 1000

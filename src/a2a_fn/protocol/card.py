@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..profile import Profile
 from . import outputs
-from .bodies import header, send_json
+from .exchange import header, send_json
 
 PATH = "/.well-known/agent-card.json"
 MAX_AGE = 60

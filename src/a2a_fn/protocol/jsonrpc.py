@@ -39,9 +39,9 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from . import envelope, inputs, sse
-from .bodies import BodyTooLarge, Disconnected, header, read_body, send_json
 from .callers import Caller, Frame, Handler
 from .errors import describe
+from .exchange import BodyTooLarge, Disconnected, header, read_body, send_json, unless_gone
 
 VERSION = "1.0"
 MEDIA_TYPES = ("application/json", "application/a2a+json")
@@ -115,7 +115,8 @@ class JsonRpc:
             if operation.streams:
                 await self._stream(operation, request, caller, call_id, scope, receive, send)
                 return
-            answer = await getattr(self._handler, operation.handler)(request, caller)
+            work = getattr(self._handler, operation.handler)(request, caller)
+            answer = await unless_gone(work, receive)
             body = envelope.result(call_id, answer)
         except Disconnected:
             return

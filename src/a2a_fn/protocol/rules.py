@@ -1,4 +1,4 @@
-"""What must hold of a request's fields beyond what A2A's descriptors say: the table for ``inputs.py``."""
+"""What must hold of a request's fields beyond what A2A's descriptors say: ``inputs.py``'s table."""
 
 from __future__ import annotations
 

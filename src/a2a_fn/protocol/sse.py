@@ -18,6 +18,7 @@ from typing import cast
 from starlette.types import Receive, Send
 
 from .callers import Frame
+from .exchange import disconnected
 
 _START = {
     "type": "http.response.start",
@@ -58,7 +59,7 @@ async def respond(
     """
     stream = _Stream(send)
     pump = asyncio.create_task(_pump(frames, stream, encode, fail))
-    gone = asyncio.create_task(_disconnected(receive))
+    gone = asyncio.create_task(disconnected(receive))
     try:
         while not pump.done():
             await asyncio.wait(
@@ -127,10 +128,3 @@ async def _pump(
             raise
         await stream.write(b"event: error\ndata: %s\n\n" % fail(error))
     await stream.write(b"", more=False)
-
-
-async def _disconnected(receive: Receive) -> None:
-    """Returns when the client has gone; never, if the server cannot tell (some adapters hand out
-    the body again and again)."""
-    if (await receive())["type"] != "http.disconnect":
-        await asyncio.Event().wait()

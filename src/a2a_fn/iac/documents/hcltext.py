@@ -169,6 +169,7 @@ class _Parser(ExpressionParser):
             self.need("}", "to close the interpolation")
 
     def _directive(self, parts: list[str | Expr]) -> None:
+        start = self.at
         word = self.name()
         self.space()
         if word == "if":
@@ -176,6 +177,7 @@ class _Parser(ExpressionParser):
         elif word == "for":
             parts.append(self._for_directive())
         elif word not in ("else", "endif", "endfor"):
+            self.at = start
             raise self.unexpected("if, else, endif, for or endfor")
         else:
             parts.append(Literal("", self.at, self.at))

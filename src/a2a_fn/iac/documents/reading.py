@@ -59,10 +59,10 @@ class Document:
 
 def read(name: str, text: str) -> Document:
     """Read one file. Never raises; `name` may be empty."""
-    source = Source(name or "template", text.removeprefix("\ufeff"))
     lower = name.lower()
     if len(text) > MAX_CHARACTERS:
-        return _too_large(source, lower)
+        return _too_large(Source(name or "template", text[:_BEGINNING]), lower)
+    source = Source(name or "template", text.removeprefix("\ufeff"))
     if lower.endswith((".tf.json", ".tfvars.json")):
         return _unknown(source, "Terraform's JSON syntax is not read")
     if lower.endswith((".tftest.hcl", ".lock.hcl")):
@@ -78,12 +78,12 @@ def read(name: str, text: str) -> Document:
 
 
 def _too_large(source: Source, name: str) -> Document:
-    beginning = source.text[:_BEGINNING]
+    """Tell the kind from the beginning, which is all that `source` holds."""
     problem = Problem("limit", 0, f"larger than {MAX_CHARACTERS} characters")
-    if name.endswith((".tf", ".tfvars")) or _HCL_BLOCK.search(beginning):
+    if name.endswith((".tf", ".tfvars")) or _HCL_BLOCK.search(source.text):
         return Document("terraform", source, problems=(problem,))
-    if _ROS_MARK.search(beginning):
-        kind = "ros-json" if beginning.lstrip().startswith("{") else "ros-yaml"
+    if _ROS_MARK.search(source.text):
+        kind = "ros-json" if source.text.lstrip().startswith("{") else "ros-yaml"
         return Document(kind, source, problems=(problem,))
     return _unknown(source, problem.message)
 

@@ -1,4 +1,4 @@
-"""Templates from plain words, offline: a sentence in English, Chinese or French becomes ROS or Terraform.
+"""Templates from plain words, offline: English, Chinese or French becomes ROS or Terraform.
 
     text -> reading (marks) -> grammar (request) -> planning (plan) -> ros | terraform (files)
 
@@ -109,7 +109,11 @@ def _notes(request: Request, planned: Plan, format: str) -> tuple[str, ...]:
         messages.append(Message(f"region-{format}", values))
     if "deploy" in request.facts:
         messages.append(Message("nothing-deployed"))
-    messages = [message for message in messages if message.code not in _ONLY or _ONLY[message.code] == format]
+    messages = [
+        message
+        for message in messages
+        if message.code not in _ONLY or _ONLY[message.code] == format
+    ]
     return sentences(request.language, messages, format)
 
 

@@ -16,7 +16,8 @@ USUAL_MASK = 24
 
 #: Ranges that the platform keeps for itself (alicloud_vpc, `cidr_block`).
 _RESERVED = tuple(
-    IPv4Network(block) for block in ("100.64.0.0/10", "224.0.0.0/4", "127.0.0.0/8", "169.254.0.0/16")
+    IPv4Network(block)
+    for block in ("100.64.0.0/10", "224.0.0.0/4", "127.0.0.0/8", "169.254.0.0/16")
 )
 
 
@@ -108,7 +109,7 @@ def _fit(
 def _free(
     network: IPv4Network, mask: int, count: int, used: Iterable[IPv4Network], step: int
 ) -> list[IPv4Network]:
-    """Return the first `count` free blocks of this mask, starting at multiples of the step's mask."""
+    """Return the first `count` free blocks of a mask, at multiples of the step's mask."""
     taken = list(used)
     found: list[IPv4Network] = []
     address = int(network.network_address)

@@ -38,11 +38,12 @@ def no_ids(resource: Resource) -> tuple[str, ...]:
 class Kind:
     """One kind of resource.
 
-    `id` is the stem of logical names, `order` the place in the plan and in the files. `called` gives
-    (singular, plural) by language, `words` the noun phrases by language, separated by `|` (empty for
-    kinds that nobody asks for by name). `takes` are the attributes that a request can give it,
-    `needs` the kinds that must exist first. `plan` turns an ask into resources, `fields` a resource
-    into properties; `after` names resources that Terraform must wait for. `ros_variant` names the ROS type where it depends on the resource.
+    `id` is the stem of logical names, `order` the place in the plan and in the files. `called`
+    gives (singular, plural) by language, `words` the noun phrases by language, separated by `|`
+    (empty for kinds that nobody asks for by name). `takes` are the attributes that a request can
+    give it, `needs` the kinds that must exist first. `plan` turns an ask into resources, `fields`
+    a resource into properties; `after` names resources that Terraform must wait for. `ros_variant`
+    names the ROS type where it depends on the resource.
     """
 
     name: str

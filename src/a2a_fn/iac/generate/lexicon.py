@@ -17,8 +17,20 @@ from a2a_fn.iac.generate.kinds import kinds
 from a2a_fn.iac.generate.languages import languages
 
 #: Meanings that only the request's own language has: articles, particles and other little words.
-_OWN = frozenset({"stop", "a", "the", "some", "to", "from", "in", "of", "with", "and", "or", "each"})
+_OWN = frozenset(
+    {"stop", "a", "the", "some", "to", "from", "in", "of", "with", "and", "or", "each"}
+)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+#: What may not follow a phrase of a type. An engine may carry its version (MySQL8.0), a number word
+#: another (twenty-four); nothing else may run on into letters, digits or a hyphen.
+_ENDINGS = {
+    "engine": r"(?![a-z_])",
+    "service": r"(?![a-z_])",
+    "num": r"(?![a-z0-9_])",
+    "times": r"(?![a-z0-9_])",
+}
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,7 @@ def lexicon(language: str) -> Lexicon:
 
 
 def detect(text: str) -> str:
-    """Return the language of a text: by script, else by whose words it holds more of; else English."""
+    """Return the language of a text: by script, else by whose words it holds most; else English."""
     for code, language in languages().items():
         if language.script and language.script.search(text):
             return code
@@ -105,7 +117,9 @@ def _own_words(code: str) -> frozenset[str]:
 
 @cache
 def _words(code: str) -> frozenset[str]:
-    return frozenset(word for text, _, _ in _phrases(code) for word in re.findall(r"[^\W\d_]+", text))
+    return frozenset(
+        word for text, _, _ in _phrases(code) for word in re.findall(r"[^\W\d_]+", text)
+    )
 
 
 def _phrases(code: str) -> Iterator[tuple[str, str, str]]:
@@ -124,7 +138,7 @@ def _split(words: Mapping[str, str], code: str) -> list[str]:
 
 
 def _foreign(language: str, code: str) -> frozenset[str]:
-    """Return the types of another language's phrases that a request in this language does not know."""
+    """Return the types of another language's phrases that this language does not borrow."""
     # Chinese requests are full of English; its little words are read as such.
     return frozenset() if languages()[language].script and code == "en" else _OWN
 
@@ -135,8 +149,7 @@ def _compile(text: str, type_: str, value: str) -> Phrase:
     else:
         body = r"[\s\-]+".join(re.escape(part) for part in text.split())
         plural = "(?:es|s|x)?" if text[-1:].isalpha() and len(text) > 1 else ""
-        # An engine may carry its version: MySQL8.0. Nothing else may run on into letters or digits.
-        ending = "(?![a-z_])" if type_ in ("engine", "service") else r"(?![a-z0-9_])(?![-.][a-z0-9])"
+        ending = _ENDINGS.get(type_, r"(?![a-z0-9_])(?![-.][a-z0-9])")
         if not text[-1:].isalnum():
             plural = ending = ""
         pattern = body + plural + ending

@@ -3,8 +3,8 @@
     text -> Mark*  -> Request (Ask*, Rule*)  -> Plan (Resource*, Parameter*)  -> files
             reading   grammar                   planning                         ros, terraform
 
-A `Plan` names no format. What differs between ROS and Terraform is a pair of names in a `Field`, or a
-`Pair` of values; everything else is said once.
+A `Plan` names no format. What differs between ROS and Terraform is a pair of names in a `Field`, or
+a `Pair` of values; everything else is said once.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Mark:
 class Rule:
     """One inbound opening: a port range, a protocol, and from where.
 
-    `source` is a CIDR block, `world`, `vpc` (the VPC's own range), `admin` (asked of the caller), or
-    empty when the request did not say.
+    `source` is a CIDR block, `world`, `vpc` (the VPC's own range), `admin` (asked of whoever
+    deploys), or empty when the request did not say.
     """
 
     low: int
@@ -47,18 +47,15 @@ class Rule:
 class Ask:
     """Resources of one kind that the request asks for together.
 
-    `count` is None where no number was said. `per` is the kind, or `zone`, of which each has `count`.
-    `near` is the index of the ask that this one was said to belong to. `part` is the index of the ask
-    that this one details ("two servers, one public").
+    `count` is None where no number was said. `per` is the kind, or `zone`, of which each has
+    `count`. `near` is the index of the ask that this one was said to belong to.
     """
 
     kind: str
     count: int | None = None
     plural: bool = False
-    definite: bool = False
     per: str = ""
     near: int | None = None
-    part: int | None = None
     names: tuple[str, ...] = ()
     cidrs: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -141,7 +138,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Block:
-    """A nested object: a map in ROS, a block in Terraform. `many`: one element of a list of them."""
+    """A nested object: a map in ROS, a block in Terraform. `many`: the only one of a list."""
 
     fields: tuple[Field, ...]
     many: bool = False

@@ -1,4 +1,4 @@
-"""Names of things inside a template: logical ids (ROS, PascalCase) and addresses (Terraform, snake)."""
+"""Names inside a template: logical ids (ROS, PascalCase) and addresses (Terraform, snake_case)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def pascal(name: str) -> str:
 
 
 def snake(identifier: str) -> str:
-    """Return a logical id as a snake_case name: `VSwitch1` is `vswitch_1`, `WebProdVpc` `web_prod_vpc`."""
+    """Return a logical id in snake_case: `VSwitch1` is `vswitch_1`, `WebVpc` is `web_vpc`."""
     text = identifier.replace("VSwitch", "Vswitch").replace("DB", "Db")
     return re.sub(
         r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z])(?=[0-9])", "_", text

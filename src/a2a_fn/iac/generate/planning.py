@@ -75,18 +75,20 @@ class Planner:
             self._current = kind.name
             for ask in self.asks(kind.name):
                 kind.plan(self, ask)
+        self._current = ""
         if self.request.zones and not self.has("vswitch"):
             for vpc in self.of("vpc"):
                 self.vswitches(vpc.id)
+        if self.has("security_group") and not self.has("security_rule"):
+            self.note("security-group-closed")
         if len(self._resources) > MAX_RESOURCES:
             raise Unanswered("too-many-resources", count=len(self._resources), limit=MAX_RESOURCES)
 
     def finish(self) -> Plan:
         """Return the plan, in the order in which it is written."""
         ordered = sorted(self._resources, key=lambda resource: self._kinds[resource.kind].order)
-        first = {kind: next((r.id for r in ordered if r.kind == kind), "") for kind in self._kinds}
         resolved = tuple(
-            replace(each, why=first[each.why[1:]]) if each.why.startswith("@") else each
+            replace(each, why=_needed_by(each, ordered)) if each.why.startswith("@") else each
             for each in ordered
         )
         parameters = sorted(self._parameters.values(), key=lambda p: GROUPS.index(p.group))
@@ -179,7 +181,7 @@ class Planner:
     # ------------------------------------------------------------ places
 
     def deal(self, ask: Ask, count: int) -> list[Resource]:
-        """Return the VPC of each resource of an ask: `count` in all, or for each of what it is per."""
+        """Return the VPC of each resource of an ask: `count` in all, or for each that it is per."""
         vpcs = self._vpcs_of(ask)
         if ask.per == "vpc":
             homes = [vpc for vpc in vpcs for _ in range(count)]
@@ -264,7 +266,8 @@ class Planner:
             raise Unanswered("needed-and-banned", kind="vswitch", by=self._current)
         count = self.zone_count
         blocks = addresses.carve(self.network(vpc), [None] * count, None, [])
-        why = "asked" if self._current == "oss" else f"@{self._current}"
+        # Nothing is being planned: the zones themselves were asked for.
+        why = f"@{self._current}" if self._current else "asked"
         for block in blocks:
             self.add(
                 "vswitch",
@@ -279,7 +282,7 @@ class Planner:
         return self.vswitches(vpc)
 
     def next_vswitch(self, vpc: str, exposure: str) -> Resource:
-        """Return the next vSwitch of a VPC in turn, one said to be public or private if it matters."""
+        """Return the next vSwitch of a VPC in turn, a public or private one if there is one."""
         found = self.vswitches(vpc)
         fitting = [each for each in found if exposure and each["exposure"] == exposure] or found
         return fitting[self._turn("vswitch", vpc, self._current) % len(fitting)]
@@ -372,7 +375,9 @@ class Planner:
         self._made.append((ask, resource))
         return resource
 
-    def reserve(self, kind: str, ask: Ask | None, name: str = "", count: int = 1, stem: str = "") -> str:
+    def reserve(
+        self, kind: str, ask: Ask | None, name: str = "", count: int = 1, stem: str = ""
+    ) -> str:
         """Return a free logical id, and take it."""
         found = self._kinds[kind]
         own = pascal(name) if not stem else ""
@@ -390,7 +395,7 @@ class Planner:
         return ask is not None and not self.prefix(ask) and len(self.asks(ask.kind)) > 1
 
     def prefix(self, ask: Ask) -> str:
-        """Return what tells an ask from the others of its kind, as the start of an id; may be empty."""
+        """Return what tells an ask from others of its kind, as the start of an id, or ""."""
         others = [each for each in self.asks(ask.kind) if each is not ask]
         if ask.names:
             return pascal(ask.names[0]) if others else ""
@@ -425,6 +430,19 @@ class Planner:
             self._notes.append(message)
 
 
+def _needed_by(resource: Resource, others: list[Resource]) -> str:
+    """Return the first resource of the needing kind that refers to this one, else its first."""
+    needing = [other for other in others if other.kind == resource.why[1:]]
+    uses = [
+        other
+        for other in needing
+        if any(
+            value == resource.id or (isinstance(value, tuple) and resource.id in value)
+            for value in other.settings.values()
+        )
+    ]
+    return (uses or needing)[0].id
+
+
 def _ending(stem: str, kind: Kind) -> str:
     return stem if stem.lower().endswith(kind.id.lower()) else f"{stem}{kind.id}"
-

@@ -47,7 +47,10 @@ _Literal = tuple[str, re.Pattern[str], Callable[[re.Match[str]], Any]]
 _LITERALS: tuple[_Literal, ...] = (
     (
         "quoted",
-        re.compile(r"\"([^\"\n]*)\"|“([^”\n]*)”|«\s?([^»\n]*?)\s?»|「([^」\n]*)」|『([^』\n]*)』|'([^'\n]+)'(?!\w)"),
+        re.compile(
+            r"\"([^\"\n]*)\"|“([^”\n]*)”|«\s?([^»\n]*?)\s?»|「([^」\n]*)」|『([^』\n]*)』"
+            r"|'([^'\n]+)'(?!\w)"
+        ),
         lambda m: m.span(m.lastindex or 0),
     ),
     (
@@ -55,7 +58,11 @@ _LITERALS: tuple[_Literal, ...] = (
         re.compile(r"(?<![a-z0-9_.])\d{1,3}(?:\.\d{1,3}){3}/\d{1,3}(?![a-z0-9_.]*\d)"),
         lambda m: m[0],
     ),
-    ("address", re.compile(r"(?<![a-z0-9_.])\d{1,3}(?:\.\d{1,3}){3}(?![a-z0-9_/])"), lambda m: m[0]),
+    (
+        "address",
+        re.compile(r"(?<![a-z0-9_.])\d{1,3}(?:\.\d{1,3}){3}(?![a-z0-9_/])"),
+        lambda m: m[0],
+    ),
     ("prefix", re.compile(r"/(\d{1,3})(?![a-z0-9_]|\.\d)"), lambda m: int(m[1])),
     (
         "zoneid",
@@ -70,7 +77,9 @@ _LITERALS: tuple[_Literal, ...] = (
     ("itype", re.compile(r"ecs\.[a-z0-9]+(?:-[a-z0-9]+)*\.[a-z0-9]+"), lambda m: m[0]),
     (
         "size",
-        re.compile(r"(\d{1,3})\s*(?:c|核|vcpu)\s*/?\s*(\d{1,4})\s*(?:gib|gb|go|g)(?![a-z0-9])(?:内存)?"),
+        re.compile(
+            r"(\d{1,3})\s*(?:c|核|vcpu)\s*/?\s*(\d{1,4})\s*(?:gib|gb|go|g)(?![a-z0-9])(?:内存)?"
+        ),
         lambda m: (int(m[1]), int(m[2])),
     ),
     (
@@ -154,7 +163,9 @@ def _name_after(text: str, folded: str, place: int, marks: list[Mark]) -> Mark |
 def _literal(text: str, folded: str, place: int, marks: list[Mark]) -> Mark | None:
     for type_, pattern, value in _LITERALS:
         found = pattern.match(folded, place)
-        if not found or (type_ == "quoted" and folded[place] == "'" and _inside_word(folded, place)):
+        if not found or (
+            type_ == "quoted" and folded[place] == "'" and _inside_word(folded, place)
+        ):
             continue
         read_value = value(found)
         if type_ == "quoted":

@@ -57,7 +57,8 @@ _Dumper.add_representer(
 def render(plan: Plan, description: Mapping[str, str]) -> dict[str, str]:
     """Return the files of a plan; `description` is the template's, by language (`en`, `zh-cn`)."""
     parts = [
-        _dump({"ROSTemplateFormatVersion": "2015-09-01"}) + _dump({"Description": dict(description)})
+        _dump({"ROSTemplateFormatVersion": "2015-09-01"})
+        + _dump({"Description": dict(description)})
     ]
     if plan.parameters:
         parts.append(_section("Parameters", ((p.id, _parameter(p)) for p in plan.parameters)))
@@ -172,9 +173,7 @@ def _interface(parameters: Iterable[Parameter]) -> dict[str, Any]:
     return {
         "ParameterGroups": [
             {
-                "Label": {
-                    "default": dict(zip(("en", "zh-cn"), _GROUP_LABELS[group], strict=True))
-                },
+                "Label": {"default": dict(zip(("en", "zh-cn"), _GROUP_LABELS[group], strict=True))},
                 "Parameters": ids,
             }
             for group, ids in groups.items()

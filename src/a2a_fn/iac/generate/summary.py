@@ -14,7 +14,7 @@ from a2a_fn.iac.generate.naming import snake
 def say(
     language: str, code: str, values: Mapping[str, object] | None = None, format: str = "ros"
 ) -> str:
-    """Return the sentence of a code; `kind` and `by` are said by name, and `kinds` is their plural."""
+    """Return the sentence of a code; kinds among its values are said by their names."""
     said: dict[str, object] = {"admin": parameter_name("AdminCidr", format), **(values or {})}
     for key in ("kind", "by"):
         if key in said:
@@ -67,9 +67,7 @@ def summarise(
         things = listing(plan.resources, language)
         made = say(language, "made", {"format": say(language, f"made-{format}"), "things": things})
         lines.append(made)
-        open_choices = [
-            parameter_name(p.id, format) for p in plan.parameters if p.default is None
-        ]
+        open_choices = [parameter_name(p.id, format) for p in plan.parameters if p.default is None]
         if open_choices:
             lines.append(say(language, "choose", {"parameters": words.comma.join(open_choices)}))
         if notes:

@@ -78,7 +78,7 @@ def _ros(document: Document) -> tuple[int, list[Finding], str]:
         stack += template.nested
         resources += len(template.resources)
         for check in ros.CHECKS:
-            found += islice(check(template), MAX_FINDINGS)
+            found += islice(check(template), MAX_FINDINGS + 1)
         if template.is_terraform:
             inner = _workspace(template)
             found += [finding for file in inner for finding in syntax.problems(file)]
@@ -115,7 +115,7 @@ def _modules(documents: Iterable[Document]) -> Iterator[Module]:
 
 def _terraform(module: Module) -> Iterator[Finding]:
     for check in terraform.CHECKS:
-        yield from islice(check(module), MAX_FINDINGS)
+        yield from islice(check(module), MAX_FINDINGS + 1)
 
 
 def _report(found: list[Finding], reviewed: list[ReviewedFile]) -> Report:
@@ -129,10 +129,9 @@ def _report(found: list[Finding], reviewed: list[ReviewedFile]) -> Report:
         count[finding.file] = count.get(finding.file, 0) + 1
         if count[finding.file] <= MAX_FINDINGS:
             kept.append(_redacted(finding))
+    cut = f"there are more findings than the {MAX_FINDINGS} that are kept"
     files = [
-        replace(file, note=f"only the first {MAX_FINDINGS} of {count[file.name]} findings are kept")
-        if count.get(file.name, 0) > MAX_FINDINGS
-        else file
+        replace(file, note=cut) if count.get(file.name, 0) > MAX_FINDINGS else file
         for file in reviewed
     ]
     return Report(tuple(kept), tuple(files), rules())

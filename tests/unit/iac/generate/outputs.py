@@ -24,9 +24,7 @@ def ros(text: str) -> dict[str, Any]:
 
 def of_type(template: dict[str, Any], type_: str) -> list[dict[str, Any]]:
     """Return the properties of the resources of a type, in order."""
-    return [
-        each["Properties"] for each in template["Resources"].values() if each["Type"] == type_
-    ]
+    return [each["Properties"] for each in template["Resources"].values() if each["Type"] == type_]
 
 
 def terraform_resources(files: dict[str, str]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -67,7 +65,9 @@ def dangling_in_ros(template: dict[str, Any]) -> list[str]:
             walk(inner)
 
     walk(template)
-    groups = template.get("Metadata", {}).get("ALIYUN::ROS::Interface", {}).get("ParameterGroups", [])
+    groups = (
+        template.get("Metadata", {}).get("ALIYUN::ROS::Interface", {}).get("ParameterGroups", [])
+    )
     grouped = [name for group in groups for name in group["Parameters"]]
     assert sorted(grouped) == sorted(parameters)
     return found

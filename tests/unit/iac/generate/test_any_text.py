@@ -7,18 +7,42 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.iac.generate.outputs import dangling_in_ros, dangling_in_terraform, severe
 
 from a2a_fn.iac.generate import Generation, generate
 from a2a_fn.iac.generate.languages import languages
 from a2a_fn.iac.generate.lexicon import _phrases
-from tests.unit.iac.generate.outputs import dangling_in_ros, dangling_in_terraform, severe
 
 PHRASES = sorted({text for code in languages() for text, _, _ in _phrases(code)})
-LITERALS = ["2", "3", "443", "8080", "22", "10.0.0.0/16", "10.0.1.0/24", "0.0.0.0/0", "/24", "1.2.3.4"]
-LITERALS += ["4c8g", "80-90", "8.0", "cn-hangzhou", "cn-hangzhou-h", "ecs.g7.large", ",", ".", "、", "。"]
+LITERALS = [
+    "2",
+    "3",
+    "443",
+    "8080",
+    "22",
+    "10.0.0.0/16",
+    "10.0.1.0/24",
+    "0.0.0.0/0",
+    "/24",
+    "1.2.3.4",
+]
+LITERALS += [
+    "4c8g",
+    "80-90",
+    "8.0",
+    "cn-hangzhou",
+    "cn-hangzhou-h",
+    "ecs.g7.large",
+    ",",
+    ".",
+    "、",
+    "。",
+]
 LITERALS += ["“x y”", '"a-b"', "{{", "${x}", "%{if}", "\n", "'", "1,000", "/"]
 
-words = st.lists(st.sampled_from(PHRASES) | st.sampled_from(LITERALS) | st.text(max_size=4), max_size=14)
+words = st.lists(
+    st.sampled_from(PHRASES) | st.sampled_from(LITERALS) | st.text(max_size=4), max_size=14
+)
 sentences = words.map(" ".join) | words.map("".join)
 
 
@@ -61,7 +85,8 @@ def test_arbitrary_words_give_terraform_that_parses(text: str) -> None:
 
 
 INJECTIONS = [
-    'x"', "x'", "x\nResources: {}", "x: y", "${ALIYUN::StackName}", "{{ x }}", "%{ if true }", "x #",
+    'x"', "x'", "x\nResources: {}", "x: y", "${ALIYUN::StackName}", "{{ x }}", "%{ if true }", "x "
+    "#",
     "!Ref x", "&a", "*a", "- x", "x\\n", '"}', "\u2028x", "é\u0000", "'; drop table", "a" * 200,
 ]  # fmt: skip
 
@@ -69,7 +94,11 @@ INJECTIONS = [
 @pytest.mark.parametrize("name", INJECTIONS)
 @pytest.mark.parametrize("kind", ["VPC", "OSS bucket", "ECS instance", "MySQL database"])
 def test_no_name_gets_out_of_its_place(name: str, kind: str) -> None:
-    for text in (f'a {kind} called "{name}"', f"a {kind} called {name}", f"a {kind} called “{name}”"):
+    for text in (
+        f'a {kind} called "{name}"',
+        f"a {kind} called {name}",
+        f"a {kind} called “{name}”",
+    ):
         for format in ("ros", "terraform"):
             result = generate(text, format=format)
             for body in result.files.values():

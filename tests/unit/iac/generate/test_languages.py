@@ -55,7 +55,9 @@ def test_the_grammar_reads_every_type_of_phrase(code: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in kinds().values() if kind.words])
-def test_every_kind_that_can_be_asked_for_has_words_and_names_in_every_language(kind: object) -> None:
+def test_every_kind_that_can_be_asked_for_has_words_and_names_in_every_language(
+    kind: object,
+) -> None:
     for code in languages():
         assert kind.words[code] and kind.called[code][0]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
-from a2a_fn.iac.generate import generate
 from tests.unit.iac.generate.outputs import (
     dangling_in_ros,
     dangling_in_terraform,
@@ -13,6 +11,8 @@ from tests.unit.iac.generate.outputs import (
     ros,
     severe,
 )
+
+from a2a_fn.iac.generate import generate
 
 NOUNS = {
     "vpc": ("Create a VPC", "创建一个专有网络", "Créer un réseau privé virtuel"),
@@ -27,7 +27,11 @@ NOUNS = {
     "nat": ("Create a NAT gateway", "创建一个NAT网关", "Créer une passerelle NAT"),
     "oss": ("Create an OSS bucket", "创建一个对象存储桶", "Créer un bucket OSS"),
     "rds": ("Create a database", "创建一个数据库", "Créer une base de données"),
-    "rds SQLServer": ("Create a SQL Server 2019", "创建一个SQL Server 2019数据库", "Créer un SQL Server 2019"),
+    "rds SQLServer": (
+        "Create a SQL Server 2019",
+        "创建一个SQL Server 2019数据库",
+        "Créer un SQL Server 2019",
+    ),
     "rds MariaDB": ("Create a MariaDB", "创建一个MariaDB数据库", "Créer une base MariaDB"),
     "rds PostgreSQL": ("Create a Postgres", "创建一个PostgreSQL", "Créer un PostgreSQL"),
 }
@@ -81,5 +85,7 @@ def test_a_noun_brings_what_it_needs_and_says_why(kind: str, brought: set[str]) 
     assert needed == brought
     names = {each.name for each in result.resources}
     assert all(
-        each.why.removeprefix("needed by ") in names for each in result.resources if each.why != "asked"
+        each.why.removeprefix("needed by ") in names
+        for each in result.resources
+        if each.why != "asked"
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.iac.generate.outputs import of_type, ros, severe
 
 from a2a_fn.iac.generate import generate
-from tests.unit.iac.generate.outputs import of_type, ros, severe
 
 ADMIN = {"Ref": "AdminCidr"}
 
@@ -53,7 +53,11 @@ def test_lists_and_spans_of_ports(text: str, expected: list[str]) -> None:
 
 def test_protocols() -> None:
     found = rules("security group allowing ping, udp 500 and tcp 8443 from 10.0.0.0/16")
-    assert [rule[:2] for rule in found] == [("icmp", "-1/-1"), ("udp", "500/500"), ("tcp", "8443/8443")]
+    assert [rule[:2] for rule in found] == [
+        ("icmp", "-1/-1"),
+        ("udp", "500/500"),
+        ("tcp", "8443/8443"),
+    ]
 
 
 def test_two_sources() -> None:

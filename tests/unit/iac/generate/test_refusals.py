@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.iac.generate.outputs import kinds_of
 
 from a2a_fn.iac.generate import MAX_CHARACTERS, generate
-from tests.unit.iac.generate.outputs import kinds_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from ipaddress import ip_network
 
 import pytest
 import yaml
-
-from a2a_fn.iac.generate import generate
 from tests.unit.iac.generate.outputs import (
     dangling_in_ros,
     dangling_in_terraform,
@@ -19,12 +17,18 @@ from tests.unit.iac.generate.outputs import (
     terraform_resources,
 )
 
+from a2a_fn.iac.generate import generate
+
 VPC, VSWITCH = "ALIYUN::ECS::VPC", "ALIYUN::ECS::VSwitch"
 
 
 @pytest.mark.parametrize(
     "text",
-    ["Create a VPC with two vSwitches", "创建一个VPC和两个交换机", "Créer un VPC avec deux vSwitchs"],
+    [
+        "Create a VPC with two vSwitches",
+        "创建一个VPC和两个交换机",
+        "Créer un VPC avec deux vSwitchs",
+    ],
 )
 def test_a_vpc_with_two_vswitches_in_ranges_that_do_not_overlap(text: str) -> None:
     template = ros(text)
@@ -179,7 +183,8 @@ def test_a_database_across_zones_has_a_vswitch_in_each(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "an encrypted ECS instance, an encrypted MySQL database and a versioned OSS bucket with KMS",
+        "an encrypted ECS instance, an encrypted MySQL database and a versioned OSS bucket with "
+        "KMS",
         "一台加密的ECS、一个加密的MySQL数据库，一个开启版本控制并用KMS加密的OSS存储桶",
         "une instance ECS chiffrée, une base MySQL chiffrée et un bucket OSS versionné avec KMS",
     ],
@@ -258,10 +263,11 @@ def test_the_argument_wins_over_the_text() -> None:
 
 #: One request that uses most of the engine.
 WHOLE = (
-    "Create a VPC 10.2.0.0/16 with two public and two private vSwitches in two zones, a NAT gateway "
-    "with two EIPs, three private encrypted ECS instances called app with 2 vCPU and 8 GiB and a 100 GB "
-    "data disk, one public ECS instance called edge with port 443 open to the internet and ssh from "
-    "203.0.113.0/24, a highly available PostgreSQL 15 database, and two versioned buckets in Hangzhou"
+    "Create a VPC 10.2.0.0/16 with two public and two private vSwitches in two zones, a NAT "
+    "gateway with two EIPs, three private encrypted ECS instances called app with 2 vCPU and 8 "
+    "GiB and a 100 GB data disk, one public ECS instance called edge with port 443 open to the "
+    "internet and ssh from 203.0.113.0/24, a highly available PostgreSQL 15 database, and two "
+    "versioned buckets in Hangzhou"
 )
 
 
@@ -270,7 +276,8 @@ def test_a_whole_environment_agrees_in_both_formats_and_passes_review() -> None:
     assert in_ros.not_understood == ()
     assert kinds_of(in_ros) == {
         "vpc": 1, "vswitch": 4, "security_group": 2, "security_rule": 2, "ecs": 4, "rds": 1,
-        "rds_account": 1, "nat": 1, "snat": 2, "eip": 3, "eip_association": 3, "oss": 2, "oss_block": 2,
+        "rds_account": 1, "nat": 1, "snat": 2, "eip": 3, "eip_association": 3, "oss": 2,
+        "oss_block": 2,
     }  # fmt: skip
     assert kinds_in_files(in_ros) == kinds_in_files(in_terraform)
     assert dangling_in_ros(ros(WHOLE)) == []

@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.unit.iac.generate.test_requested import WHOLE
 
 from a2a_fn.iac.generate import generate
-from tests.unit.iac.generate.test_requested import WHOLE
 
 TERRAFORM = shutil.which("terraform")
 

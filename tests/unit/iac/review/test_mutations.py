@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.iac.review.templates import MODULE, NETWORK, STACKS, WORKSPACE
 
 from a2a_fn.iac.review import Severity, review
-
-from tests.unit.iac.review.templates import MODULE, NETWORK, STACKS, WORKSPACE
 
 E, H, M, L = Severity.ERROR, Severity.HIGH, Severity.MEDIUM, Severity.LOW
 
@@ -124,7 +123,10 @@ def test_condition_cycle():
 def test_unused_local():
     text = mutate(STACKS, "Resources:", "  Left:\n    Type: Macro\n    Value: 1\nResources:")
     [finding] = review({"stacks.yml": text}).findings
-    assert (finding.rule, finding.line, finding.column) == ("ros-unused-local", *place(text, "Left"))
+    assert (finding.rule, finding.line, finding.column) == (
+        "ros-unused-local",
+        *place(text, "Left"),
+    )
 
 
 def test_fault_in_a_nested_template():

@@ -76,8 +76,6 @@ def plan(planner: Planner, ask: Ask) -> None:
     if given.get("exposure") == "public" and not eip.claimed(planner, ask):
         for host in made:
             eip.bring(planner, host, "ecs", given.get("bandwidth"))
-    if not planner.has("security_rule"):
-        planner.note("security-group-closed")
     if given.get("encrypted"):
         planner.note("ecs-encrypted")
 
@@ -102,7 +100,8 @@ def _parameters(planner: Planner, ask: Ask) -> dict[str, Any]:
             id=f"{prefix}InstanceType",
             group="compute",
             label=("Instance type", "实例规格"),
-            description="ECS instance type that is in stock in the chosen zone, such as ecs.g7.large.",
+            description="ECS instance type that is in stock in the chosen zone, such as "
+            "ecs.g7.large.",
             default=default,
             association="ALIYUN::ECS::Instance::InstanceType",
             metadata={"ZoneId": zone, "InstanceChargeType": "PostPaid"},
@@ -134,8 +133,8 @@ def _parameters(planner: Planner, ask: Ask) -> dict[str, Any]:
             id="InstancePassword",
             group="access",
             label=("Login password", "登录密码"),
-            description="Password of the ECS instances' login: 8 to 30 characters of three kinds at "
-            "least (upper case, lower case, digits, special characters).",
+            description="Password of the ECS instances' login: 8 to 30 characters of three kinds "
+            "at least (upper case, lower case, digits, special characters).",
             pattern=r"[0-9A-Za-z()`~!@#$%^&*_+=|{}\[\]:;'<>,.?/-]{8,30}",
             constraint="8 to 30 characters, at least three of: upper case, lower case, digits, "
             "special characters.",
@@ -209,7 +208,9 @@ def fields(resource: Resource) -> tuple[Field, ...]:
         Field("SystemDiskEncrypted", "system_disk_encrypted", True) if encrypted else None,
         Field("InstanceChargeType", "instance_charge_type", "PostPaid"),
         Field("HttpTokens", "http_tokens", "required"),
-        Field("KeyPairName", "key_name", resource["key_pair"]) if resource.get("key_pair") else None,
+        Field("KeyPairName", "key_name", resource["key_pair"])
+        if resource.get("key_pair")
+        else None,
         Field("Password", "password", resource["password"]) if resource.get("password") else None,
         _data_disks(resource["data_disk"], encrypted),
     ]
@@ -260,10 +261,11 @@ KIND = Kind(
         "en": "ecs instance|ecs server|ecs vm|ecs|elastic compute service|elastic compute service "
         "instance|elastic compute instance|compute instance|virtual machine|vm|server|instance|host"
         "|linux server|machine|cloud server|app server|application server",
-        "zh": "ecs云服务器|云服务器ecs|ecs服务器|ecs实例|云服务器|云主机|虚拟机|虚机|服务器|主机|计算实例|实例",
-        "fr": "instance ecs|instances ecs|serveur ecs|serveurs ecs|serveur virtuel|serveurs virtuels"
-        "|machine virtuelle|machines virtuelles|serveur|instance|serveur cloud"
-        "|serveur d'application|serveur applicatif|serveurs applicatifs",
+        "zh": "ecs云服务器|云服务器ecs|ecs服务器|ecs实例|云服务器|云主机|虚拟机|虚机|服务器|主机"
+        "|计算实例|实例",
+        "fr": "instance ecs|instances ecs|serveur ecs|serveurs ecs|serveur virtuel|serveurs "
+        "virtuels|machine virtuelle|machines virtuelles|serveur|instance|serveur cloud|serveur "
+        "d'application|serveur applicatif|serveurs applicatifs",
     },
     takes=frozenset(
         {"cpu", "memory", "gb", "disk", "data_disk", "instance_type", "exposure", "outbound", "os"}

@@ -62,7 +62,13 @@ def plan(planner: Planner, ask: Ask) -> None:
 def add(planner: Planner, ask: Ask, count: int) -> list[Resource]:
     """Add the addresses of an ask."""
     return [
-        planner.add("eip", ask, name=name, count=count, bandwidth=_bandwidth(ask.attributes.get("bandwidth")))
+        planner.add(
+            "eip",
+            ask,
+            name=name,
+            count=count,
+            bandwidth=_bandwidth(ask.attributes.get("bandwidth")),
+        )
         for name in planner.names(ask, count)
     ]
 
@@ -135,12 +141,12 @@ KIND = Kind(
         "fr": ("EIP", "EIP"),
     },
     words={
-        "en": "eip|eip address|elastic ip|elastic ip address|public ip|public ip address|external ip"
-        "|public ipv4 address|public ipv4|public address|static ip|static ip address",
+        "en": "eip|eip address|elastic ip|elastic ip address|public ip|public ip address|external "
+        "ip|public ipv4 address|public ipv4|public address|static ip|static ip address",
         "zh": "弹性公网ip地址|弹性公网ip|弹性ip|公网ip地址|公网ip|公网地址|外网ip|弹性公网",
         "fr": "ip elastique|ip elastiques|adresse ip elastique|adresses ip elastiques|ip publique"
-        "|ip publiques|adresse ip publique|adresses ip publiques|adresse publique|adresses publiques"
-        "|adresse elastique",
+        "|ip publiques|adresse ip publique|adresses ip publiques|adresse publique|adresses "
+        "publiques|adresse elastique",
     },
     takes=frozenset({"bandwidth"}),
     limit=20,

@@ -62,9 +62,7 @@ def fields(resource: Resource) -> tuple[Field, ...]:
 
 def outputs(resource: Resource) -> tuple[Output, ...]:
     """Give the gateway's id."""
-    return (
-        Output(f"{resource.id}Id", Attribute(resource.id), f"NAT gateway ID ({resource.id})"),
-    )
+    return (Output(f"{resource.id}Id", Attribute(resource.id), f"NAT gateway ID ({resource.id})"),)
 
 
 KIND = Kind(

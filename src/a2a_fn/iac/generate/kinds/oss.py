@@ -1,4 +1,4 @@
-"""OSS bucket: `ALIYUN::OSS::Bucket`, `alicloud_oss_bucket`. Private, encrypted, kept on deletion."""
+"""OSS bucket: `ALIYUN::OSS::Bucket`, `alicloud_oss_bucket`. Private, encrypted, never dropped."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ def plan(planner: Planner, ask: Ask) -> None:
                 id=f"{bucket_id}Name",
                 group="storage",
                 label=(f"Name of the bucket {bucket_id}", f"存储空间 {bucket_id} 的名称"),
-                description="Bucket name, unique among all buckets of the cloud: 3 to 63 lower-case "
-                "letters, digits and hyphens.",
+                description="Bucket name, unique among all buckets of the cloud: 3 to 63 "
+                "lower-case letters, digits and hyphens.",
                 default=name or None,
                 pattern=_NAME,
-                constraint="3 to 63 lower-case letters, digits and hyphens; no hyphen at either end.",
+                constraint="3 to 63 lower-case letters, digits and hyphens; no hyphen at either "
+                "end.",
                 length=(3, 63),
             )
         )
@@ -108,10 +109,10 @@ KIND = Kind(
     words={
         "en": "oss bucket|oss|bucket|object storage|object storage service|object storage bucket"
         "|storage bucket|object store",
-        "zh": "oss对象存储桶|oss对象存储|oss存储空间|oss存储桶|oss桶|oss bucket|对象存储oss|对象存储桶"
-        "|对象存储|存储空间|存储桶|bucket",
-        "fr": "bucket oss|buckets oss|compartiment oss|compartiments oss|compartiment|stockage objet"
-        "|stockage d'objets|seau oss|compartiment de stockage|bucket de stockage",
+        "zh": "oss对象存储桶|oss对象存储|oss存储空间|oss存储桶|oss桶|oss bucket|对象存储oss"
+        "|对象存储桶|对象存储|存储空间|存储桶|bucket",
+        "fr": "bucket oss|buckets oss|compartiment oss|compartiments oss|compartiment|stockage "
+        "objet|stockage d'objets|seau oss|compartiment de stockage|bucket de stockage",
     },
     takes=frozenset({"encrypted", "kms", "versioned", "exposure"}),
     limit=20,

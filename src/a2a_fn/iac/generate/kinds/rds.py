@@ -27,7 +27,9 @@ VERSIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "MySQL": {"8.0": "8.0", "8": "8.0", "5.7": "5.7"},
         "PostgreSQL": {"17.0": "17.0"}
-        | {text: f"{major}.0" for major in range(17, 11, -1) for text in (str(major), f"{major}.0")},
+        | {
+            text: f"{major}.0" for major in range(17, 11, -1) for text in (str(major), f"{major}.0")
+        },
         "SQLServer": {
             year: f"{year}_std_ha" for year in ("2019", "2022", "2017", "2016", "2014", "2012")
         },
@@ -117,7 +119,7 @@ def _parameters(planner: Planner, ask: Ask, engine: str, version: str) -> dict[s
             id=f"{prefix}DBInstanceClass",
             group="database",
             label=("Instance class", "实例规格"),
-            description=f"RDS class for {engine} {version} that is in stock in the chosen zone.{wanted}",
+            description=f"RDS class for {engine} {version}, in stock in the chosen zone.{wanted}",
             association="ALIYUN::RDS::Instance::InstanceType",
             metadata={
                 "Engine": engine,
@@ -165,8 +167,8 @@ def _account(planner: Planner, prefix: str) -> dict[str, Any]:
             id=f"{prefix}DBAccountPassword",
             group="database",
             label=("Account password", "账号密码"),
-            description="Password of the account: 8 to 32 characters of three kinds at least (upper "
-            "case, lower case, digits, special characters).",
+            description="Password of the account: 8 to 32 characters of three kinds at least "
+            "(upper case, lower case, digits, special characters).",
             pattern=r"[0-9A-Za-z!@#$%^&*()_+=-]{8,32}",
             constraint="8 to 32 characters, at least three of: upper case, lower case, digits, "
             "!@#$%^&*()_+-=.",
@@ -245,7 +247,8 @@ KIND = Kind(
         "en": "rds instance|rds|apsaradb rds|apsaradb|rds database|relational database|database"
         "|database instance|db instance|database server|db|sql database|relational database service"
         "|managed database",
-        "zh": "rds数据库实例|rds数据库|数据库rds|rds实例|云数据库rds|云数据库|关系型数据库|数据库实例|数据库",
+        "zh": "rds数据库实例|rds数据库|数据库rds|rds实例|云数据库rds|云数据库|关系型数据库"
+        "|数据库实例|数据库",
         "fr": "instance rds|instances rds|base de donnees rds|bases de donnees rds|base de donnees"
         "|bases de donnees|base de donnees relationnelle|bases de donnees relationnelles|bdd"
         "|instance de base de donnees|instances de base de donnees|base",

@@ -20,12 +20,10 @@ def plan(planner: Planner, ask: Ask) -> None:
     for name, home in zip(planner.names(ask, len(homes)), homes, strict=True):
         group = planner.add("security_group", ask, name=name, count=len(homes), vpc=home.id)
         open_ports(planner, group, ask.rules)
-    if not planner.asked("ecs") and not planner.has("security_rule"):
-        planner.note("security-group-closed")
 
 
 def bring(planner: Planner, ask: Ask, vpc: str) -> Resource:
-    """Add the one group that the instances of this ask need; instances with nothing open share it."""
+    """Add the group that the instances of this ask need; those with nothing open share one."""
     opened = {rule["group"] for rule in planner.of("security_rule")}
     if not ask.rules:
         for group in planner.of("security_group"):

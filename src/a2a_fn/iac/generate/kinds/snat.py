@@ -39,8 +39,8 @@ def share(
 def fields(resource: Resource) -> tuple[Field, ...]:
     """Write table, vSwitch and address.
 
-    An address may be used only once it is bound: ROS reads it from the binding, Terraform depends on
-    the binding.
+    An address may be used only once it is bound: ROS reads it from the binding, Terraform depends
+    on the binding.
     """
     vswitch = Attribute(resource["vswitch"])
     return (

@@ -39,4 +39,6 @@ def languages() -> Mapping[str, Language]:
         importlib.import_module(f"{__name__}.{module.name}").LANGUAGE
         for module in pkgutil.iter_modules(__path__)
     ]
-    return MappingProxyType({each.code: each for each in sorted(found, key=lambda x: x.code != "en")})
+    return MappingProxyType(
+        {each.code: each for each in sorted(found, key=lambda x: x.code != "en")}
+    )

@@ -41,22 +41,23 @@ TERMS = {
     "|excepte|sauf|surtout pas|d'aucune|d'aucun|eviter",
     "and": "et|ainsi que|aussi|egalement|plus|puis|de meme que|avec aussi|et puis",
     "or": "ou",
-    "create": "cree|creer|creez|cree moi|cree-moi|faire|fais|faites|generer|genere|generez|ecrire|ecris"
-    "|ecrivez|je veux|je voudrais|j'aimerais|il me faut|il faut|il nous faut|besoin|j'ai besoin"
-    "|nous voulons|construire|construis|ajouter|ajoute|ajoutez|preparer|prepare|donne moi|donne-moi"
-    "|mettre en place|mets en place|concevoir|produire|definir|monter|configurer|je souhaite"
-    "|nous souhaitons|nous avons besoin|veux|voudrais|utiliser|utilise|comprenant|contenant|crees",
+    "create": "cree|creer|creez|cree moi|cree-moi|faire|fais|faites|generer|genere|generez|ecrire"
+    "|ecris|ecrivez|je veux|je voudrais|j'aimerais|il me faut|il faut|il nous faut|besoin|j'ai "
+    "besoin|nous voulons|construire|construis|ajouter|ajoute|ajoutez|preparer|prepare|donne moi"
+    "|donne-moi|mettre en place|mets en place|concevoir|produire|definir|monter|configurer|je "
+    "souhaite|nous souhaitons|nous avons besoin|veux|voudrais|utiliser|utilise|comprenant"
+    "|contenant|crees",
     "deploy": "deployer|deploie|deployez|lancer|lance|lancez|provisionner|provisionne|demarrer",
-    "destroy": "supprimer|supprime|supprimez|detruire|detruis|detruisez|effacer|efface|enlever|enleve"
-    "|retirer|retire|liberer|resilier|desinstaller",
+    "destroy": "supprimer|supprime|supprimez|detruire|detruis|detruisez|effacer|efface|enlever"
+    "|enleve|retirer|retire|liberer|resilier|desinstaller",
     "change": "modifier|modifie|modifiez|changer|change|changez|mettre a jour|mets a jour|renommer"
     "|redimensionner|migrer|redemarrer|arreter|arrete|eteindre|remplacer|remplace|mise a jour"
     "|importer|convertir|convertis|deplacer|verifier|reviser",
-    "ask": "quel|quelle|quels|quelles|comment|pourquoi|qu'est ce que|qu'est ce qu'|explique|expliquer"
-    "|decris|quoi|difference|c'est quoi|quand|lister",
-    "open": "ouvrir|ouvre|ouvrez|ouvert|ouverte|ouverts|ouvertes|autoriser|autorise|autorisez|permettre"
-    "|permet|permets|exposer|expose|exposee|exposees|exposes|accepter|accepte|autorisant|ouvrant"
-    "|laisser passer|accessible|joignable|autorisee|autorises|autorisees",
+    "ask": "quel|quelle|quels|quelles|comment|pourquoi|qu'est ce que|qu'est ce qu'|explique"
+    "|expliquer|decris|quoi|difference|c'est quoi|quand|lister",
+    "open": "ouvrir|ouvre|ouvrez|ouvert|ouverte|ouverts|ouvertes|autoriser|autorise|autorisez"
+    "|permettre|permet|permets|exposer|expose|exposee|exposees|exposes|accepter|accepte"
+    "|autorisant|ouvrant|laisser passer|accessible|joignable|autorisee|autorises|autorisees",
     "close": "bloquer|bloque|bloquez|interdire|interdis|refuser|refuse|fermer|ferme|fermez",
     "port": "port|ports|port tcp",
     "service:3389 RDP": "bureau a distance",
@@ -69,30 +70,34 @@ TERMS = {
     "|attache a|attachee a|associe a|associee a|lie a|liee a|qui|sous|executant|faisant tourner"
     "|possedant",
     "of": "de|d'",
-    "world": "internet|l'internet|a internet|n'importe ou|partout|le monde|le monde entier|tout le monde"
-    "|l'exterieur|reseau public|le public|toutes les adresses|toute adresse|public internet"
-    "|toutes les ip|publiquement",
-    "inside": "interne|en interne|l'interieur du vpc|a l'interieur du vpc|reseau interne|le vpc seulement",
+    "world": "internet|l'internet|a internet|n'importe ou|partout|le monde|le monde entier|tout "
+    "le monde|l'exterieur|reseau public|le public|toutes les adresses|toute adresse|public "
+    "internet|toutes les ip|publiquement",
+    "inside": "interne|en interne|l'interieur du vpc|a l'interieur du vpc|reseau interne|le vpc "
+    "seulement",
     "mine": "mon ip|mon bureau|le bureau|bureau|mon reseau|notre reseau|nos bureaux|mon adresse ip"
     "|les administrateurs|administrateurs|bastion|vpn",
-    "outbound": "acces internet|acces a internet|acces sortant|acces internet sortant|sortie internet"
-    "|sortie vers internet|acceder a internet|accede a internet|trafic sortant|connexion sortante"
-    "|un acces internet|un acces a internet|un acces internet sortant|sortant vers internet"
-    "|une sortie internet|acces a l'internet|sortir sur internet|sortant|un acces sortant"
+    "outbound": "acces internet|acces a internet|acces sortant|acces internet sortant|sortie "
+    "internet|sortie vers internet|acceder a internet|accede a internet|trafic sortant|connexion "
+    "sortante|un acces internet|un acces a internet|un acces internet sortant|sortant vers "
+    "internet|une sortie internet|acces a l'internet|sortir sur internet|sortant|un acces sortant"
     "|sortie sur internet",
     "public": "public|publique|publics|publiques|exposee sur internet|accessible publiquement"
     "|accessible depuis internet|accessibles depuis internet|exposee a internet",
     "private": "prive|privee|prives|privees|isole|isolee|isolees|isoles|non publique|non public",
-    "encrypted": "chiffre|chiffree|chiffres|chiffrees|chiffrement|chiffrer|crypte|cryptee|cryptes|cryptees"
-    "|chiffrement au repos|chiffrement des disques|disque chiffre|disques chiffres|chiffre au repos",
+    "encrypted": "chiffre|chiffree|chiffres|chiffrees|chiffrement|chiffrer|crypte|cryptee|cryptes"
+    "|cryptees|chiffrement au repos|chiffrement des disques|disque chiffre|disques chiffres"
+    "|chiffre au repos",
     "plain": "non chiffre|non chiffree|non chiffres|non chiffrees",
     "kms": "chiffrement kms|avec kms|chiffre par kms|chiffre avec kms",
     "ha": "haute disponibilite|hautement disponible|hautement disponibles|multi zone|multizone"
     "|plusieurs zones|multi zones|tolerant aux pannes|a haute disponibilite|en haute disponibilite"
     "|plusieurs zones de disponibilite",
-    "versioned": "versionne|versionnee|versionnes|versionnement|versionnage|gestion des versions|versioning",
+    "versioned": "versionne|versionnee|versionnes|versionnement|versionnage|gestion des versions"
+    "|versioning",
     "protect": "protection contre la suppression|protection de suppression",
-    "keypair": "paire de cles|paire de clefs|cle ssh|cles ssh|clef ssh|paire de cles ssh|cle publique",
+    "keypair": "paire de cles|paire de clefs|cle ssh|cles ssh|clef ssh|paire de cles ssh|cle "
+    "publique",
     "engine:SQLServer": "serveur sql",
     "version": "version|en version",
     "unit:cpu": "coeur|coeurs|vcpu|cpu|processeur|processeurs",
@@ -118,20 +123,22 @@ TERMS = {
     "named": "nomme|nommee|nommes|nommees|appele|appelee|appeles|appelees|intitule|intitulee|nom"
     "|du nom de|s'appelle|s'appelant|baptise|baptisee|ayant pour nom",
     "existing": "existant|existante|existants|existantes|deja existant|actuel|actuelle",
-    "unsupported": "repartiteur de charge|equilibreur de charge|load balancer|cache|file de messages"
-    "|table de routage|enregistrement dns|certificat|sauvegarde|supervision|conteneur|conteneurs"
-    "|passerelle vpn|groupe de mise a l'echelle|fonction|role ram",
-    "stop": "s'il te plait|s'il vous plait|svp|stp|bonjour|salut|bonsoir|merci|je|j'|me|moi|nous|vous|tu|on|il"
-    "|elle|ils|elles|y|est|sont|soit|etre|doit|doivent|peut|peuvent|pouvez|peux|que|qu'|se|s'"
-    "|comme|alors|donc|ici|seulement|uniquement|juste|tout|toute|tous|toutes|nouveau|nouvelle|nouvelles"
-    "|nouveaux|simple|simples|petit|petite|alibaba cloud|alibaba|aliyun|cloud|nuage|infrastructure|pile|modele"
-    "|gabarit|template|yaml|fichier|ressource|code|exemple|reseau|cidr|bloc cidr|plage|plage d'adresses|bloc"
-    "|adresse|adresses|ipv4|regle|regles|entrant|entrante|entrantes|regle entrante|acces|trafic|connexion"
-    "|bande passante|moteur|type|taille|compte|au total|total|format|au format|en tout|environnement|mon|ma"
-    "|mes|notre|nos|votre|vos|avoir|a un|a une|ont|ait|aient|passerelle|snat|service|chacun d'eux|place|places"
-    "|placee|placees|situe|situee|situes|situees|reparti|repartis|repartie|reparties|cela|ca|ceci|mais|base sur"
-    "|defaut|par defaut|au moins|lui|leur propre|propre|propres|reparties sur|suivant|suivante|suivants"
-    "|repos|d'adresse|d'adresses|d'abord|c'est|utilisant|ip|d'ip|donnees",
+    "unsupported": "repartiteur de charge|equilibreur de charge|load balancer|cache|file de "
+    "messages|table de routage|enregistrement dns|certificat|sauvegarde|supervision|conteneur"
+    "|conteneurs|passerelle vpn|groupe de mise a l'echelle|fonction|role ram",
+    "stop": "s'il te plait|s'il vous plait|svp|stp|bonjour|salut|bonsoir|merci|je|j'|me|moi|nous"
+    "|vous|tu|on|il|elle|ils|elles|y|est|sont|soit|etre|doit|doivent|peut|peuvent|pouvez|peux|que"
+    "|qu'|se|s'|comme|alors|donc|ici|seulement|uniquement|juste|tout|toute|tous|toutes|nouveau"
+    "|nouvelle|nouvelles|nouveaux|simple|simples|petit|petite|alibaba cloud|alibaba|aliyun|cloud"
+    "|nuage|infrastructure|pile|modele|gabarit|template|yaml|fichier|ressource|code|exemple"
+    "|reseau|cidr|bloc cidr|plage|plage d'adresses|bloc|adresse|adresses|ipv4|regle|regles"
+    "|entrant|entrante|entrantes|regle entrante|acces|trafic|connexion|bande passante|moteur|type"
+    "|taille|compte|au total|total|format|au format|en tout|environnement|mon|ma|mes|notre|nos"
+    "|votre|vos|avoir|a un|a une|ont|ait|aient|passerelle|snat|service|chacun d'eux|place|places"
+    "|placee|placees|situe|situee|situes|situees|reparti|repartis|repartie|reparties|cela|ca|ceci"
+    "|mais|base sur|defaut|par defaut|au moins|lui|leur propre|propre|propres|reparties sur"
+    "|suivant|suivante|suivants|repos|d'adresse|d'adresses|d'abord|c'est|utilisant|ip|d'ip"
+    "|donnees",
 }
 
 SAYS = {
@@ -149,66 +156,74 @@ SAYS = {
     "zones-spread": "Les vSwitchs sont répartis sur {zones} zones, à votre choix.",
     "vswitch-exposure": "Un vSwitch n'est en soi ni public ni privé : le mot est dans son nom, une "
     "passerelle NAT se place dans un vSwitch public, et le SNAT sert les vSwitchs privés.",
-    "security-group-closed": "Aucun port entrant n'est ouvert. Dites par exemple : autoriser ssh depuis "
-    "203.0.113.0/24.",
-    "protected-from-world": "NON ouvert à tout Internet : {port}. Il serait attaqué en quelques minutes ; "
-    "sa source est donc le paramètre {admin}, à votre choix.",
+    "security-group-closed": "Aucun port entrant n'est ouvert. Dites par exemple : autoriser ssh "
+    "depuis 203.0.113.0/24.",
+    "protected-from-world": "NON ouvert à tout Internet : {port}. Il serait attaqué en quelques "
+    "minutes ; sa source est donc le paramètre {admin}, à votre choix.",
     "protected-port": "{port} n'est ouvert qu'au paramètre {admin}, à votre choix.",
     "web-port-world": "Aucune source n'était donnée pour {port} : ouvert à Internet (0.0.0.0/0).",
-    "port-vpc-only": "Aucune source n'était donnée pour {port} : ouvert dans le VPC seulement ({cidr}).",
-    "ecs-encrypted": "Dans ROS, les disques d'ALIYUN::ECS::Instance ne peuvent être chiffrés : chaque "
-    "instance chiffrée est un ALIYUN::ECS::InstanceGroup d'une instance.",
-    "disk-is-data": "Un disque système a {limit} Gio au plus : les {size} Gio sont un disque de données.",
+    "port-vpc-only": "Aucune source n'était donnée pour {port} : ouvert dans le VPC seulement "
+    "({cidr}).",
+    "ecs-encrypted": "Dans ROS, les disques d'ALIYUN::ECS::Instance ne peuvent être chiffrés : "
+    "chaque instance chiffrée est un ALIYUN::ECS::InstanceGroup d'une instance.",
+    "disk-is-data": "Un disque système a {limit} Gio au plus : les {size} Gio sont un disque de "
+    "données.",
     "instance-type": "{cpu} vCPU et {memory} Gio : {type} est le type d'instance par défaut.",
-    "private-no-way-out": "Les instances privées n'ont pas de sortie vers Internet. Dites : avec un accès "
-    "Internet sortant, pour une passerelle NAT.",
+    "private-no-way-out": "Les instances privées n'ont pas de sortie vers Internet. Dites : avec "
+    "un accès Internet sortant, pour une passerelle NAT.",
     "eip-unbound": "Rien ne dit à quoi sert l'EIP : elle n'est liée à rien.",
     "eip-count": "{eips} EIP pour {hosts} hôte(s) : liées dans l'ordre, tant qu'il y en a.",
-    "bucket-stays-private": "NON rendu public : le bucket est privé et l'accès public est bloqué. Publiez "
-    "par URL signée ou par CDN, ou levez le blocage en connaissance de cause.",
+    "bucket-stays-private": "NON rendu public : le bucket est privé et l'accès public est bloqué. "
+    "Publiez par URL signée ou par CDN, ou levez le blocage en connaissance de cause.",
     "bucket-stays-encrypted": "Le bucket est tout de même chiffré en AES256 ; cela ne coûte rien.",
-    "kept-on-deletion": "Les {kinds} sont conservé(e)s si la pile est supprimée (Retain, prevent_destroy).",
+    "kept-on-deletion": "Les {kinds} sont conservé(e)s si la pile est supprimée (Retain, "
+    "prevent_destroy).",
     "database-engine": "La base est {engine} {version}, pour ce que vous n'avez pas précisé.",
     "region-ros": "Un modèle ROS n'a pas de région propre : créez la pile dans {region}.",
     "region-terraform": "La région {region} est la valeur par défaut de la variable region.",
     "nothing-deployed": "Ce sont des fichiers ; rien n'a été créé dans votre compte.",
-    "nothing-asked": "Que souhaitez-vous ? J'écris des modèles ROS et Terraform pour VPC, vSwitch, groupe de "
-    "sécurité, ECS, EIP, passerelle NAT, OSS et RDS. Par exemple : un VPC avec deux vSwitchs et une instance "
-    "ECS qui autorise https depuis Internet.",
-    "informational": "J'écris des modèles et n'explique pas les produits. Quelles ressources le modèle "
-    "doit-il contenir ? Par exemple : un VPC avec deux vSwitchs.",
-    "no-changes": "« {word} » : j'écris seulement de nouveaux modèles ; je ne modifie ni ne supprime rien "
-    "d'existant. Quelles nouvelles ressources le modèle doit-il contenir ?",
-    "existing": "« {word} » : j'écris seulement des piles entières et nouvelles, et ne vois pas ce qui "
-    "existe. Puis-je en créer une nouvelle ?",
-    "too-long": "La demande a {count} caractères ; {limit} au plus sont lus. Pouvez-vous l'abréger ?",
+    "nothing-asked": "Que souhaitez-vous ? J'écris des modèles ROS et Terraform pour VPC, "
+    "vSwitch, groupe de sécurité, ECS, EIP, passerelle NAT, OSS et RDS. Par exemple : un VPC "
+    "avec deux vSwitchs et une instance ECS qui autorise https depuis Internet.",
+    "informational": "J'écris des modèles et n'explique pas les produits. Quelles ressources le "
+    "modèle doit-il contenir ? Par exemple : un VPC avec deux vSwitchs.",
+    "no-changes": "« {word} » : j'écris seulement de nouveaux modèles ; je ne modifie ni ne "
+    "supprime rien d'existant. Quelles nouvelles ressources le modèle doit-il contenir ?",
+    "existing": "« {word} » : j'écris seulement des piles entières et nouvelles, et ne vois pas "
+    "ce qui existe. Puis-je en créer une nouvelle ?",
+    "too-long": "La demande a {count} caractères ; {limit} au plus sont lus. Pouvez-vous "
+    "l'abréger ?",
     "two-formats": "ROS ou Terraform ? J'en écris un à la fois.",
     "two-regions": "{first} ou {second} ? Une pile se trouve dans une seule région.",
     "public-and-private": "Public ou privé pour : {kind} ? Vous avez dit les deux.",
     "said-twice": "{first} ou {second} pour : {kind} ? Vous avez dit les deux.",
     "parts-exceed": "Vous demandez {count} {kinds} et en décrivez {given}. Combien en faut-il ?",
     "asked-and-banned": "Vous demandez et excluez à la fois : {kind}. Que faut-il retenir ?",
-    "needed-and-banned": "Impossible de créer : {by} sans : {kind}, que vous excluez. Que faut-il laisser ?",
+    "needed-and-banned": "Impossible de créer : {by} sans : {kind}, que vous excluez. Que faut-il "
+    "laisser ?",
     "none-asked": "Combien de {kinds} faut-il ?",
-    "too-many": "{count} {kinds}, c'est trop pour un modèle ; {limit} au plus. Combien en faut-il ?",
+    "too-many": "{count} {kinds}, c'est trop pour un modèle ; {limit} au plus. Combien en faut-il "
+    "?",
     "too-many-resources": "La demande représente {count} ressources ; {limit} au plus par modèle. "
     "Pouvez-vous la diviser ?",
     "too-many-zones": "Aucune région n'offre {count} zones ; {limit} au plus. Combien en faut-il ?",
-    "zones-exceed-vswitches": "Un vSwitch se trouve dans une seule zone : {count} ne peuvent couvrir {zones} "
-    "zones. Combien de vSwitchs ?",
-    "zone-outside-region": "La zone {zone} n'est pas dans la région {region}. Laquelle est la bonne ?",
+    "zones-exceed-vswitches": "Un vSwitch se trouve dans une seule zone : {count} ne peuvent "
+    "couvrir {zones} zones. Combien de vSwitchs ?",
+    "zone-outside-region": "La zone {zone} n'est pas dans la région {region}. Laquelle est la "
+    "bonne ?",
     "name-count": "{given} noms pour {count} {kinds}. Comment s'appellent-ils ?",
-    "name-invalid": "« {name} » ne peut pas être le nom : {kind}. Quel nom faut-il ? (Lettres, chiffres, "
-    "tirets ; pour un bucket, 3 à 63 minuscules.)",
+    "name-invalid": "« {name} » ne peut pas être le nom : {kind}. Quel nom faut-il ? (Lettres, "
+    "chiffres, tirets ; pour un bucket, 3 à 63 minuscules.)",
     "cidr-invalid": "« {cidr} » n'est pas une plage IPv4. Laquelle voulez-vous dire ?",
     "cidr-host-bits": "{cidr} a des bits d'hôte non nuls. Est-ce {network} ?",
     "cidr-count": "{given} plages pour {count} {kinds}. Laquelle pour lequel ?",
     "cidr-reserved": "{cidr} est réservée et ne peut être la plage d'un VPC. Quelle plage privée ?",
     "mask": "{kind} ne peut être {cidr} : son masque va de /{low} à /{high}. Quelle plage ?",
-    "vswitch-outside-vpc": "Le vSwitch {cidr} n'est pas dans le VPC {vpc}. Lequel des deux est juste ?",
+    "vswitch-outside-vpc": "Le vSwitch {cidr} n'est pas dans le VPC {vpc}. Lequel des deux est "
+    "juste ?",
     "vswitch-overlap": "Les vSwitchs {cidr} et {other} se chevauchent. Quelles plages ?",
-    "does-not-fit": "{count} vSwitchs en /{mask} ne tiennent pas dans {vpc}. Un VPC plus grand, ou moins de "
-    "vSwitchs ?",
+    "does-not-fit": "{count} vSwitchs en /{mask} ne tiennent pas dans {vpc}. Un VPC plus grand, "
+    "ou moins de vSwitchs ?",
     "port-range": "{low}-{high} n'est pas une plage de ports (1-65535). Quels ports ?",
     "port-open-and-closed": "{port} doit-il être ouvert ou fermé ? Vous avez dit les deux.",
     "gb-ambiguous": "{size} Go de mémoire, ou de disque ?",
@@ -216,14 +231,16 @@ SAYS = {
     "{near_memory} Gio, cela convient-il ?",
     "disk-size": "Un disque de {size} Gio n'existe pas ({low} à {high}). Quelle taille ?",
     "bandwidth": "Un débit de {size} Mbit/s n'existe pas ({low} à {high}). Combien ?",
-    "database-public": "Je ne place pas de base de données sur Internet. Peut-elle être privée, jointe depuis "
-    "son VPC ?",
-    "database-storage": "Le stockage d'une base va de {low} à {high} Go par pas de 5, pas {size}. Combien ?",
-    "engine-version": "{engine} {version} n'est pas proposé ici (connus : {known}). Quelle version ?",
-    "engine-not-encrypted": "{engine} ne propose pas le chiffrement des disques. Un autre moteur, ou sans "
-    "chiffrement ?",
-    "ha-needs-two-zones": "Une base répartie sur deux zones demande des vSwitchs dans deux zones. En faut-il "
-    "deux ?",
+    "database-public": "Je ne place pas de base de données sur Internet. Peut-elle être privée, "
+    "jointe depuis son VPC ?",
+    "database-storage": "Le stockage d'une base va de {low} à {high} Go par pas de 5, pas {size}. "
+    "Combien ?",
+    "engine-version": "{engine} {version} n'est pas proposé ici (connus : {known}). Quelle "
+    "version ?",
+    "engine-not-encrypted": "{engine} ne propose pas le chiffrement des disques. Un autre moteur, "
+    "ou sans chiffrement ?",
+    "ha-needs-two-zones": "Une base répartie sur deux zones demande des vSwitchs dans deux zones. "
+    "En faut-il deux ?",
 }
 
 LANGUAGE = Language(

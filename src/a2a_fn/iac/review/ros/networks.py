@@ -95,10 +95,11 @@ def _block(
     at = template.place("Parameters", known.default, "Default") if known.default else ""
     at = at or template.place(path)
     if fault := cidr.fault(text):
+        # The text itself stays out of the message: it may be anything, a secret too.
         yield INVALID.at(
             template.source,
             known.node.start,
-            f"{where} is {show(text)}, which is no address block: {fault}",
+            f"{where} is no address block: {fault}",
             fix="write it like 10.0.0.0/16",
             path=at,
         )

@@ -67,7 +67,8 @@ def version(template: Template) -> Iterator[Finding]:
     fix = f"write ROSTemplateFormatVersion: '{_VERSION}'"
     path = template.place(SECTIONS[0])
     if node is None:
-        if not any(_slip(key) == SECTIONS[0] for key in template.root.values):
+        names = Names(SECTIONS)
+        if not any(names.closest(key) == SECTIONS[0] for key in template.root.values):
             yield VERSION.at(
                 template.source,
                 template.root.start,
@@ -88,10 +89,11 @@ def version(template: Template) -> Iterator[Finding]:
 
 def sections(template: Template) -> Iterator[Finding]:
     """Each section is one that ROS knows; a macro may bring its own."""
+    names = Names(SECTIONS)
     for key, at, _ in template.root.entries():
-        if key in SECTIONS or (template.opaque and _slip(key) is None):
+        close = None if key in names else names.closest(key)
+        if key in names or (template.opaque and close is None):
             continue
-        close = _slip(key)
         yield SECTION.at(
             template.source,
             at.start,
@@ -100,10 +102,6 @@ def sections(template: Template) -> Iterator[Finding]:
             path=template.place(key),
             severity=Severity.ERROR if close else Severity.MEDIUM,
         )
-
-
-def _slip(key: str) -> str | None:
-    return Names(SECTIONS).closest(key)
 
 
 def shapes(template: Template) -> Iterator[Finding]:

@@ -139,10 +139,11 @@ def _block(declaration: Declaration, name: str, value: Known, expr: Expr) -> Ite
     by = f", by the default of {value.default}," if value.default else ""
     source, path = declaration.source, f"{declaration.address}.{name}"
     if fault := cidr.fault(text):
+        # The text itself stays out of the message: it may be anything, a secret too.
         yield INVALID.at(
             source,
             expr.start,
-            f"{name}{by} is {show(text)}, which is no address block: {fault}",
+            f"{name}{by} is no address block: {fault}",
             fix="write it like 10.0.0.0/16",
             path=path,
         )

@@ -22,6 +22,13 @@ class Opening:
     protocol: str = ""
     awaits_source: bool = False
     to: bool = False
+    source_first: bool = False
+
+    def add_source(self, source: str) -> None:
+        """Add a source: a CIDR block, `world`, `vpc` or `admin`."""
+        self.source_first = self.source_first or not self.ports
+        self.sources.append(source)
+        self.awaits_source = False
 
     def add_port(self, low: int, high: int, name: str = "", protocol: str = "") -> None:
         """Add a port range; ICMP and "all" have no ports."""

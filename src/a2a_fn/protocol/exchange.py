@@ -1,12 +1,20 @@
-"""HTTP bodies in and out, on bare ASGI: a bounded read, and one JSON answer."""
+"""One HTTP exchange on bare ASGI: a bounded read, a client that leaves, one JSON answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
+from typing import TypeVar
 
 from starlette.types import Receive, Scope, Send
 
 _JSON = b"application/json"
+
+PATIENCE = 2.0
+"""Seconds after which a call that is not answered is given up when its client leaves. Before that
+it is likely to be handing its message over, which is better finished than cut."""
+
+T = TypeVar("T")
 
 
 class BodyTooLarge(Exception):
@@ -14,7 +22,7 @@ class BodyTooLarge(Exception):
 
 
 class Disconnected(Exception):
-    """The client went away in the middle of its request: there is nobody to answer."""
+    """The client went away: there is nobody to answer."""
 
 
 def header(scope: Scope, name: bytes) -> str:
@@ -47,6 +55,46 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
         chunks.append(chunk)
         if not message.get("more_body", False):
             return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def disconnected(receive: Receive) -> None:
+    """Returns when the client has gone, once the body is read; never, if the server cannot tell
+    (some adapters hand out the body again and again)."""
+    if (await receive())["type"] != "http.disconnect":
+        await asyncio.Event().wait()
+
+
+async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
+    """The result of ``work``; it is cancelled, and ``Disconnected`` raised, if the client leaves
+    and ``PATIENCE`` is over. The usual quick call pays for one timer and no task."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    watcher: asyncio.Task[None] | None = None
+    gone = False
+
+    async def watch() -> None:
+        nonlocal gone
+        await disconnected(receive)
+        gone = True
+        if task is not None:
+            task.cancel()
+
+    def start() -> None:
+        nonlocal watcher
+        watcher = loop.create_task(watch())
+
+    timer = loop.call_later(PATIENCE, start)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if not gone or task is None or task.uncancel() > 0:
+            raise  # somebody else wants us to stop, too
+        raise Disconnected from None
+    finally:
+        timer.cancel()
+        if watcher is not None:
+            watcher.cancel()
+            await asyncio.wait([watcher])
 
 
 async def send_json(

@@ -1,4 +1,4 @@
-"""Small joins over the marks, before their meaning is read: "two hundred" is 200, "16 GB of RAM" memory.
+"""Small joins over the marks before they are read: "two hundred" is 200, "16 GB of RAM" memory.
 
 Each pass takes marks and returns marks, so that the grammar sees one mark for one thing.
 """
@@ -53,6 +53,10 @@ def _numbers(marks: Sequence[Mark]) -> list[Mark]:
     """Compose number words: twenty-four, two hundred, vingt-deux, 3 million."""
     found: list[Mark] = []
     for mark in marks:
+        if found and found[-1].text == "-" and mark.type in ("num", "times") and len(found) > 1:
+            hyphen = found.pop()
+            if found[-1].type != "num" or found[-1].end != hyphen.start:
+                found.append(hyphen)
         last = found[-1] if found else None
         if last and last.type == "num" and mark.type in ("num", "times"):
             words = not (last.text.isdigit() and mark.text.isdigit())

@@ -1,0 +1,99 @@
+"""Numbers: a count, a port, or a version."""
+
+from __future__ import annotations
+
+from a2a_fn.iac.generate.grammar.nouns import Nouns
+from a2a_fn.iac.generate.grammar.sentence import INSIDE_PHRASE, TRAITS
+from a2a_fn.iac.generate.model import Mark
+
+
+class Numbers(Nouns):
+    """Decides what each number counts."""
+
+    def _on_num(self, mark: Mark) -> None:
+        before = self._peek(-1)
+        if before and before.type in ("engine", "version") and self._version(mark, str(mark.value)):
+            return
+        if self._port_number(mark.value, mark):
+            return
+        if self._peek_type() in ("unknown", "unsupported") and not self._noun_ahead():
+            # It counts something that is said back anyway.
+            return
+        ahead = self._peek_type(1, frozenset({"stop", "unknown", *INSIDE_PHRASE}))
+        if self._peek_type() == "neg" and self._relative():
+            ahead = "noun"
+        if ahead in ("noun", "zone") or self._peek_type() in (
+            "engine",
+            *TRAITS,
+            "attribute",
+            "cidr",
+        ):
+            self._drop_count()
+            self._count = mark
+            return
+        if self._peek_type() == "each" and self._current and self._current.count is None:
+            self._current.count = mark.value
+            return
+        self._drop_count()
+        if (
+            self._current
+            and mark.value < 100
+            and self._peek_type()
+            in (
+                "in",
+                "with",
+                "prefix",
+                "from",
+                "neg",
+            )
+        ):
+            self._count = mark
+            self._part()
+            return
+        self._lose(mark)
+
+    def _relative(self) -> bool:
+        """Tell whether a negated noun stands before the counted one: 一台不带公网IP的服务器."""
+        types = [mark.type for mark in self._marks[self._place + 1 :] if mark.type != "stop"]
+        return types[:3] == ["neg", "noun", "noun"]
+
+    def _on_grouped(self, mark: Mark) -> None:
+        """Read 80,443 as two ports in a clause that opens ports, else as a number."""
+        parts = mark.value
+        if self._opening or self._peek_type() == "port":
+            for part in parts:
+                self._port_number(part, mark, sure=True)
+            return
+        value = 0
+        for part in parts:
+            value = value * 1000 + part
+        self._on_num(Mark("num", value, mark.text, mark.start, mark.end))
+
+    def _on_decimal(self, mark: Mark) -> None:
+        if not self._version(mark, mark.value):
+            self._lose(mark)
+
+    def _version(self, mark: Mark, value: str) -> bool:
+        """Give the version to the database at hand, or ahead."""
+        if "engine" in self._ahead or self._noun_ahead() == "rds":
+            self._ahead["version"] = value
+            return True
+        draft = self._last("rds")
+        if draft:
+            self._give(draft, "version", value)
+            return True
+        return False
+
+    def _on_version(self, mark: Mark) -> None:
+        """Skip the word; the number beside it says all."""
+
+    def _on_a(self, mark: Mark) -> None:
+        self._drop_count()
+        self._article = "a"
+
+    def _on_some(self, mark: Mark) -> None:
+        self._article = "some"
+
+    def _on_the(self, mark: Mark) -> None:
+        if self._article != "a":
+            self._article = "the"

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from . import __version__
 from .errors import InvalidSettings
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(NamedTuple):
     """One thing that the agent can do, as clients and routers read it."""
 
     id: str

@@ -43,10 +43,10 @@ def measure(rounds: int = 9, looks: int = 3) -> list[Line]:
         line("  without the interpreter itself", "own_cpu"),
         line("  wall time", "wall"),
         line(
-            "  floor: what both import",
+            "  the floor alone",
             "cpu",
             side="floor",
-            note="A2A's proto types and errors, starlette, mangum; nothing set up, no answer",
+            note="asyncio, json, logging, A2A's proto types and errors, Mangum; no answer",
         ),
         Line(
             "modules loaded",
@@ -95,8 +95,9 @@ def _import_times(side: str, looks: int) -> dict[str, int]:
     best: dict[str, int] = {}
     for _ in range(looks):
         for row in _run(side, ["-X", "importtime"]).stderr.splitlines():
-            spent, *_, module = row.removeprefix("import time:").split("|")
-            if row.startswith("import time:") and spent.strip().isdigit():
+            spent, _, module = row.removeprefix("import time:").rpartition("|")
+            spent = spent.partition("|")[0].strip()
+            if row.startswith("import time:") and spent.isdigit():
                 name = module.strip()
                 best[name] = min(best.get(name, int(spent)), int(spent))
     return best

@@ -57,9 +57,8 @@ def measure(
             lambda: [c.run("page", max(2, calls // 2))],
         )
         ours, other = ([each[0].cpu for each in side] for side in taken)
-        lines.append(
-            compare(f"the same: ours, {many:,} in SQLite / SDK, {sdk:,} in memory, cpu", ours, other)
-        )
+        what = f"a page of 50: ours, {many:,} in SQLite / SDK, {sdk:,} in memory, cpu"
+        lines.append(compare(what, ours, other))
         return lines
 
 
@@ -163,4 +162,3 @@ def _operations(mangum: Any, tasks: int) -> dict[str, Callable[[], None]]:
         page(status="TASK_STATE_COMPLETED")
 
     return {"page": lambda: bool(page()) and None, "state": by_state, "deep": deep}
-

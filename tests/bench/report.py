@@ -103,7 +103,8 @@ def number(value: float | None) -> str:
         return ""
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3f}" if abs(value) < 1 else f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
+    places = 3 if abs(value) < 1 else 2 if abs(value) < 100 else 0
+    return f"{value:.{places}f}"
 
 
 def as_json(where: dict[str, Any], parts: dict[str, Sequence[Line]]) -> dict[str, Any]:

@@ -16,11 +16,13 @@ from .child import ROOT
 
 PATIENCE = 30.0  # seconds for a server to listen
 
+Process = subprocess.Popen[bytes]
+
 
 class Server:
     """A server that runs: its port, and what CPU it has used."""
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+    def __init__(self, process: Process, port: int) -> None:
         self.process = process
         self.port = port
 
@@ -69,7 +71,7 @@ def sdk(executor: str) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def _process(arguments: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def _process(arguments: list[str], environment: dict[str, str]) -> Iterator[Process]:
     process = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -95,7 +97,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _listening(process: subprocess.Popen[bytes], port: int) -> None:
+def _listening(process: Process, port: int) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):

@@ -6,9 +6,9 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-_SYLLABLES = (
-    "an ber cal dor en fin gra hol in jun kel lor men nor os per qua ren sol tur un ver wil yar zo"
-).split()
+_CONSONANTS = ("b", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "qu", "r", "s", "t", "v")
+_RHYMES = ("a", "an", "el", "er", "i", "in", "o", "on", "or", "us")
+_SYLLABLES = [consonant + rhyme for consonant in _CONSONANTS for rhyme in _RHYMES]
 
 
 @cache

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from a2a_fn.engines import sqlite_queue
-from a2a_fn.engines.sqlite import FileBlobs, SqliteQueue, SqliteRows
+from a2a_fn.engines.sqlite import SqliteQueue, SqliteRows
 from a2a_fn.engines.sqlite_file import SqliteFile
-from a2a_fn.errors import Conflict, InvalidSettings, NotFound, Unavailable
+from a2a_fn.errors import Conflict, NotFound, Unavailable
 from a2a_fn.ports import ABSENT, Put
 
 from .test_races import processes
@@ -151,6 +151,19 @@ class TestTheFile:
         gate.set()
         asyncio.run(second())
 
+    def test_loops_in_several_threads_each_see_what_was_answered_to_them(self, path, clock):
+        rows = SqliteRows(path, clock=clock)
+
+        async def work(me):
+            for n in range(150):
+                await rows.write([Put(me, f"{n:03}", b"", ABSENT)])
+                assert len(await rows.scan(me)) == n + 1
+
+        with ThreadPoolExecutor() as pool:
+            done = [pool.submit(asyncio.run, work(me)) for me in "abcd"]
+        assert [future.result() for future in done] == [None] * 4
+        asyncio.run(rows.close())
+
     async def test_after_close_the_next_use_opens_it_again(self, rows):
         await rows.write([Put("p", "k", b"1")])
         await rows.close()
@@ -172,45 +185,6 @@ class TestTheFile:
             await file.write(1, lambda writer: None)
         with pytest.raises(Unavailable, match="closed"):
             await file.read(1, "SELECT 1", ())
-
-
-class TestFilesThatAreNotOurs:
-    async def test_a_file_that_is_no_database(self, rows, path):
-        path.write_bytes(b"Dear diary, " * 1000)
-        with pytest.raises(InvalidSettings, match=r"a2a\.db.*not a database"):
-            await rows.get("p", "k")
-
-    async def test_a_folder_that_does_not_exist(self, clock, tmp_path):
-        rows = SqliteRows(tmp_path / "no" / "a2a.db", clock=clock)
-        with pytest.raises(InvalidSettings, match=r"no/a2a\.db.*folder must exist"):
-            await rows.write([Put("p", "k", b"1")])
-
-    async def test_a_folder_instead_of_a_file(self, clock, tmp_path):
-        with pytest.raises(InvalidSettings, match=str(tmp_path)):
-            await SqliteRows(tmp_path, clock=clock).get("p", "k")
-
-    async def test_a_database_of_another_program_is_left_as_it_was(self, rows, path):
-        raw(path, "CREATE TABLE rows (recipe TEXT)")
-        before = path.read_bytes()
-        with pytest.raises(InvalidSettings, match=r"a2a\.db.*another program"):
-            await rows.get("p", "k")
-        assert path.read_bytes() == before
-
-    async def test_a_file_of_a_newer_version_is_refused(self, rows, path):
-        await rows.write([Put("p", "k", b"1")])
-        await rows.close()
-        raw(path, "PRAGMA user_version = 7")
-        with pytest.raises(InvalidSettings, match=r"a2a\.db.*layout 7.*newer"):
-            await rows.get("p", "k")
-        raw(path, "PRAGMA user_version = 1")
-        assert (await rows.get("p", "k")).value == b"1"
-
-    async def test_a_mended_path_works_without_a_restart(self, rows, path):
-        path.write_bytes(b"Dear diary, " * 1000)
-        with pytest.raises(InvalidSettings):
-            await rows.get("p", "k")
-        path.unlink()
-        assert await rows.get("p", "k") is None
 
 
 class TestOtherProcesses:
@@ -347,46 +321,3 @@ class TestCosts:
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-
-
-class TestFileBlobs:
-    @pytest.fixture
-    async def kept(self, tmp_path):
-        blobs = FileBlobs(tmp_path / "blobs")
-        key = await blobs.put(b"the bytes")
-        return blobs, key, tmp_path / "blobs" / key[:2] / key[2:4] / key
-
-    async def test_a_blob_is_one_file_of_its_owner_under_two_folders(self, kept, tmp_path):
-        blobs, _, file = kept
-        await blobs.put(b"the bytes")
-        assert [f for f in (tmp_path / "blobs").rglob("*") if f.is_file()] == [file]
-        assert file.stat().st_mode & 0o077 == 0
-
-    async def test_damaged_bytes_are_an_error_and_not_data(self, kept):
-        blobs, key, file = kept
-        for damage in (b"the bytez", b"the byte", b""):
-            file.write_bytes(damage)
-            with pytest.raises(NotFound, match="damaged"):
-                await blobs.get(key)
-
-    async def test_putting_the_bytes_again_mends_the_damage(self, kept):
-        blobs, key, file = kept
-        file.write_bytes(b"the")
-        assert await blobs.put(b"the bytes") == key
-        assert await blobs.get(key) == b"the bytes"
-
-    async def test_a_folder_that_cannot_be_written_is_unavailable(self, tmp_path):
-        (tmp_path / "file").write_bytes(b"")
-        with pytest.raises(Unavailable, match=r"file"):
-            await FileBlobs(tmp_path / "file").put(b"1")
-
-    async def test_a_write_that_breaks_leaves_nothing(self, tmp_path, monkeypatch):
-        def broken(*places):
-            raise OSError(28, "No space left on device")
-
-        blobs = FileBlobs(tmp_path / "blobs")
-        key = await blobs.put(b"1")
-        monkeypatch.setattr(os, "replace", broken)
-        with pytest.raises(Unavailable, match="No space"):
-            await blobs.put(b"2")
-        assert [f.name for f in (tmp_path / "blobs").rglob("*") if f.is_file()] == [key]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import enum
 import json
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -99,6 +101,8 @@ def invoke(
 
 
 def _settings(config: Path | None, **options: object) -> Settings:
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # so that --agent finds a module of the user's own folder
     with needs("cli"), _told():
         from a2a_fn import settings
 

@@ -52,6 +52,9 @@ class SqliteFile:
         self._users = 0
         self._closed = False  # for callers: nothing more may be put
         self._ended = False  # for the thread: nothing more will come
+        # All statements of a connection that are under way share the snapshot of the first one: a
+        # second loop in another thread would be shown what was there before its read began.
+        self._reading = threading.Lock()
         self._gate = threading.Lock()  # no job is put behind the None that ends the thread
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._bells: defaultdict[str, Bell] = defaultdict(Bell)
@@ -98,7 +101,8 @@ class SqliteFile:
         end = time.monotonic() + patience
         while not self._closed:
             try:
-                return self._reader.execute(sql, values).fetchall()
+                with self._reading:
+                    return self._reader.execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 if not busy(error) or time.monotonic() > end:
                     raise translated(error, self._path) from error

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..ports import Put
 
 ROUND = 20_000  # ms; two sweepers that move one alarm choose the same key
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(NamedTuple):
     """An alarm; ``slot`` is the number of the slot that it guards, ``due`` in ms."""
 
     shard: int

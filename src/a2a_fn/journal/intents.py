@@ -7,7 +7,7 @@ took that slot. Before the slot nothing happened; after it, everything else can 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from a2a.types.a2a_pb2 import Message, TaskState
 
@@ -43,8 +43,7 @@ class WrongContext(A2aFnError):
     """The message names a task and a context that do not belong together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(NamedTuple):
     """A message that is in the journal, and the context as it was right after."""
 
     task: str

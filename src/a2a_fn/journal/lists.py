@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..ports import Delete, Row
 from . import heads, index
 from .fold import Head
 from .journal import Journal
 
-COUNT_LIMIT = 1000  # a list is counted up to here; beyond, the total is "at least"
+COUNT_LIMIT = 200  # a list is counted up to here; beyond, the total is "at least"
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """Whose tasks, and which: ``state`` 0 for any; ``since`` in ms, inclusive."""
 
     owner: str
@@ -28,15 +27,14 @@ class Query:
     since: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Where a listing goes on: past row ``key``."""
+class Cursor(NamedTuple):
+    """Where a listing goes on: past row ``key``; ``total`` as counted for its first page."""
 
     key: str
+    total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """Heads in order, where the next page begins (None: this was the last), and how many tasks
     there are in all (at least, from ``COUNT_LIMIT`` on)."""
 
@@ -68,7 +66,7 @@ async def _of_context(journal: Journal, query: Query, size: int, cursor: Cursor 
     found.sort(key=lambda item: item[0], reverse=True)
     rest = [item for item in found if cursor is None or item[0] < cursor.key]
     shown = rest[:size]
-    more = Cursor(shown[-1][0]) if len(rest) > size else None
+    more = Cursor(shown[-1][0], len(found)) if len(rest) > size else None
     return Page(tuple(head for _, head in shown), more, len(found))
 
 
@@ -93,16 +91,13 @@ async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | 
                 rows = []
                 break
             if len(shown) == size:
-                return Page(
-                    tuple(shown.values()),
-                    Cursor(rows[i - 1].key if i else after or ""),
-                    await _count(journal, partition, query.since),
-                )
+                total = cursor.total if cursor else await _count(journal, partition, query.since)
+                more = Cursor(rows[i - 1].key if i else after or "", total)
+                return Page(tuple(shown.values()), more, total)
             if await _shows(journal, partition, row, time, head, query):
                 shown.setdefault(task, head)  # type: ignore[arg-type]
         if len(rows) <= size:
-            total = await _count(journal, partition, query.since) if cursor else len(shown)
-            return Page(tuple(shown.values()), None, total)
+            return Page(tuple(shown.values()), None, cursor.total if cursor else len(shown))
         after = rows[-1].key
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from a2a.types.a2a_pb2 import Message, StreamResponse
 
@@ -29,8 +29,7 @@ class Kind(StrEnum):
     VOID = "void"  # fills a slot that a frozen writer might still want
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One A2A event. A transient one (a piece of text, a tool's progress) is streamed, and the
     history keeps what it adds up to, not itself."""
 
@@ -38,8 +37,7 @@ class Event:
     transient: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """The A2A error that an agent raised before it did anything: a waiting caller gets it."""
 
     error: str  # class name in a2a.utils.errors

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from . import heads
 from .fold import Head, fold_head
@@ -14,8 +15,7 @@ QUICK = 0.01  # seconds between looks at the journal right after something came
 SLOW = 0.25  # and after a long silence; a signal in the process ends either
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """One event of a task and its generation; ``n`` is the number of ``slot``, and ``last`` says
     that it is the slot's last event."""
 

@@ -7,8 +7,7 @@ turns what comes back into bytes. A handler knows neither HTTP nor JSON.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from a2a.types.a2a_pb2 import (
     CancelTaskRequest,
@@ -23,8 +22,7 @@ from a2a.types.a2a_pb2 import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """Who sent the request, and until when the answer is of use to them.
 
     ``owner`` is "" for an anonymous caller. ``deadline`` is a time of the running event loop, in
@@ -36,8 +34,7 @@ class Caller:
     deadline: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One event of a stream; ``generation`` is its number in the task, 0 if it has none
     (a Message is an answer without a task, and cannot be resumed)."""
 

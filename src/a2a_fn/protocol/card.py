@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
 from email.utils import formatdate, parsedate_to_datetime
+from typing import NamedTuple
 
 from a2a.types.a2a_pb2 import (
     AgentCapabilities,
@@ -63,8 +63,7 @@ def agent_card(profile: Profile, base_url: str, *, streaming: bool = True) -> Ag
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
+class _Document(NamedTuple):
     """A card as it goes over the wire."""
 
     body: bytes

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from a2a.utils.errors import (
@@ -87,8 +86,7 @@ gateways and clients' retry logic see that the request may be sent again.
 _UNEXPECTED = Outcome(_INTERNAL, 500, "INTERNAL", "INTERNAL_ERROR", "Internal error")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """An error as every binding tells it; ``details`` are google.rpc objects with ``@type``."""
 
     outcome: Outcome

@@ -256,7 +256,7 @@ class TaskHandler:
         return hmac.digest(self._page_key, len(bound).to_bytes(4, "big") + bound + body, "sha256")
 
     def _sealed(self, cursor: lists.Cursor, query: lists.Query) -> str:
-        body = json.dumps(cursor.key).encode()
+        body = json.dumps(cursor).encode()
         return base64.urlsafe_b64encode(self._mac(body, query)[:12] + body).decode().rstrip("=")
 
     def _opened(self, token: str, query: lists.Query) -> lists.Cursor:
@@ -271,7 +271,7 @@ class TaskHandler:
                 "begin again without it",
                 data={"errors": [{"field": "pageToken", "message": "Unknown token."}]},
             )
-        return lists.Cursor(json.loads(body))
+        return lists.Cursor(*json.loads(body))
 
 
 def page_key(secret: bytes) -> bytes:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from a2a.types.a2a_pb2 import (
@@ -47,8 +47,7 @@ VERSION = "1.0"
 MEDIA_TYPES = ("application/json", "application/a2a+json")
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """A method: the type of its params and the handler's method for it."""
 
     request: type[Message]

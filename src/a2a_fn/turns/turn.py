@@ -1,7 +1,7 @@
 """What an agent sees of its turn, and the one writer that puts its words into the journal.
 
-Words are kept for up to 150 ms or 8 KiB and then written as one slot; the first after a silence
-goes at once. After a cancel or a take-over every call raises ``TurnLost``.
+Words are kept for a moment (150 ms, later more) or 8 KiB and then written as one slot; the first
+after a silence goes at once. After a cancel or a take-over every call raises ``TurnLost``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from ..journal.journal import Journal, View, cancel_signal
 from ..journal.slots import Event, Failure, Kind
 from ..ports import Put
 
-COALESCE = 0.15  # seconds
+COALESCE = 0.15  # seconds; it grows to 0.4 in a long turn, where nobody reads along by the word
+COALESCE_MOST = 0.4
+COALESCE_SLOTS = 50  # slots of a turn in which the pace doubles
 COALESCE_BYTES = 8 * 1024
 FIELD_LIMIT = 4000  # characters of a tool's input or result that leave in metadata
 
@@ -71,6 +73,7 @@ class Turn:
         self._size = 0
         self._lock = asyncio.Lock()
         self._written = asyncio.get_running_loop().time()
+        self._slots = 0
         self._stirred = asyncio.Event()
         self._lost: TurnLost | Unavailable | None = None
         self._stopping = False
@@ -287,7 +290,7 @@ class Turn:
                     await self._flush(Kind.BEAT)
                 continue
             self._stirred.clear()
-            await asyncio.sleep(max(0.0, self._written + COALESCE - loop.time()))
+            await asyncio.sleep(max(0.0, self._written + self._pace() - loop.time()))
             if not self._ended.is_set():
                 await self._flush(Kind.EVENTS)
 
@@ -348,7 +351,7 @@ class Turn:
             self._pending.append(event)
         self._size += size
         quiet = asyncio.get_running_loop().time() - self._written
-        if self._size >= COALESCE_BYTES or quiet >= COALESCE:
+        if self._size >= COALESCE_BYTES or quiet >= self._pace():
             await self._flush(Kind.EVENTS)
         else:
             self._stirred.set()
@@ -414,6 +417,11 @@ class Turn:
             if kind in (Kind.FINISHED, Kind.YIELDED):
                 self._ended.set()
             self._written = asyncio.get_running_loop().time()
+            self._slots += 1
+
+    def _pace(self) -> float:
+        """Seconds between two slots of words."""
+        return min(COALESCE_MOST, COALESCE * (1 + self._slots / COALESCE_SLOTS))
 
     def _mine(self) -> bool:
         active = self._view.context.active

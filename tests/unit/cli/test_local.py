@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
+import sys
 
 import pytest
 
@@ -37,6 +39,21 @@ def test_options_become_settings(cli, host, tmp_path):
     assert (name, workers, result.code) == ("serve", 0, 0)
     assert (settings.port, settings.data, settings.lease) == (9, str(tmp_path), 30)
     assert settings.agent == "iac:offline"
+
+
+def test_an_agent_may_lie_in_the_working_folder(cli, monkeypatch, tmp_path):
+    (tmp_path / "my_own_agent.py").write_text("class Mine: pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    found = []
+
+    async def serve(settings, *, workers):
+        found.append(importlib.import_module("my_own_agent").Mine.__name__)
+        return 0
+
+    monkeypatch.setattr(local, "serve", serve)
+    assert cli("serve", "--agent", "agent:my_own_agent:Mine").code == 0
+    assert found == ["Mine"]
 
 
 def test_work_needs_no_port(cli, host):

@@ -29,6 +29,8 @@ class Source:
     def position(self, index: int) -> tuple[int, int]:
         """Return line and column of the character at `index`, both from 1."""
         index = max(0, min(index, len(self.text)))
+        if index and self.text.startswith("\r\n", index - 1):
+            index -= 1  # between the two is no place of its own
         row = bisect_right(self._starts, index) - 1
         return row + 1 + self.line, index - self._starts[row] + 1 + self.column
 

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 DISPLAY_NAME = re.compile(r"[A-Za-z\u4e00-\u9fff][A-Za-z0-9\u4e00-\u9fff._-]{1,63}")
 
 
+def label(prefix: str, en: str, zh: str) -> tuple[str, str]:
+    """Return a parameter's label in English and Chinese, with what tells it from its like."""
+    return (f"{en} ({prefix})", f"{zh}（{prefix}）") if prefix else (en, zh)
+
+
 def nothing(planner: Planner, ask: Ask) -> None:
     """Plan nothing: for kinds that only other kinds bring."""
 
@@ -43,7 +48,8 @@ class Kind:
     (empty for kinds that nobody asks for by name). `takes` are the attributes that a request can
     give it, `needs` the kinds that must exist first. `plan` turns an ask into resources, `fields`
     a resource into properties; `after` names resources that Terraform must wait for. `ros_variant`
-    names the ROS type where it depends on the resource.
+    names the ROS type where it depends on the resource. `stateful` resources, and what protects or
+    opens them, outlive the stack.
     """
 
     name: str

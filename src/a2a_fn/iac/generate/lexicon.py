@@ -24,10 +24,12 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 #: What may not follow a phrase of a type. An engine may carry its version (MySQL8.0), a number word
-#: another (twenty-four); nothing else may run on into letters, digits or a hyphen.
+#: another (twenty-four), a noun its number (vswitch1); nothing else may run on into letters, digits or
+#: a hyphen.
 _ENDINGS = {
     "engine": r"(?![a-z_])",
     "service": r"(?![a-z_])",
+    "noun": r"(?:\d{1,2})?(?![a-z0-9_])(?![-.][a-z0-9])",
     "num": r"(?![a-z0-9_])",
     "times": r"(?![a-z0-9_])",
 }
@@ -35,12 +37,17 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class Phrase:
-    """A phrase with its meaning; `plural` tells that the phrase itself is one."""
+    """A phrase with its meaning. `start` is what any match begins with."""
 
-    pattern: re.Pattern[str]
+    text: str
     type: str
     value: str
-    length: int
+    start: str
+
+    @property
+    def length(self) -> int:
+        """The length of the phrase in its singular form."""
+        return len(self.text)
 
 
 def fold(text: str) -> str:
@@ -70,14 +77,17 @@ class Lexicon:
                 if text in known or (code != language and type_ in _foreign(language, code)):
                     continue
                 known.add(text)
-                self._by_start.setdefault(text[0], []).append(_compile(text, type_, value))
+                phrase = Phrase(text, type_, value, text.split()[0])
+                self._by_start.setdefault(text[0], []).append(phrase)
         for phrases in self._by_start.values():
             phrases.sort(key=lambda phrase: -phrase.length)
 
     def match(self, folded: str, place: int) -> tuple[Phrase, re.Match[str]] | None:
         """Return the longest phrase at this place of a folded text."""
         for phrase in self._by_start.get(folded[place], ()):
-            found = phrase.pattern.match(folded, place)
+            if not folded.startswith(phrase.start, place):
+                continue
+            found = _pattern(phrase.text, phrase.type).match(folded, place)
             if found:
                 return phrase, found
         return None
@@ -143,14 +153,13 @@ def _foreign(language: str, code: str) -> frozenset[str]:
     return frozenset() if languages()[language].script and code == "en" else _OWN
 
 
-def _compile(text: str, type_: str, value: str) -> Phrase:
+@cache
+def _pattern(text: str, type_: str) -> re.Pattern[str]:
+    """Return the pattern of a phrase; compiled when a text first comes near it."""
     if _HAN.search(text):
-        pattern = r"\s*".join(re.escape(part) for part in text.split())
-    else:
-        body = r"[\s\-]+".join(re.escape(part) for part in text.split())
-        plural = "(?:es|s|x)?" if text[-1:].isalpha() and len(text) > 1 else ""
-        ending = _ENDINGS.get(type_, r"(?![a-z0-9_])(?![-.][a-z0-9])")
-        if not text[-1:].isalnum():
-            plural = ending = ""
-        pattern = body + plural + ending
-    return Phrase(re.compile(pattern), type_, value, len(text))
+        return re.compile(r"\s*".join(re.escape(part) for part in text.split()))
+    body = r"[\s\-]+".join(re.escape(part) for part in text.split())
+    if not text[-1:].isalnum():
+        return re.compile(body)
+    plural = "(?:es|s|x)?" if text[-1:].isalpha() and len(text) > 1 else ""
+    return re.compile(body + plural + _ENDINGS.get(type_, r"(?![a-z0-9_])(?![-.][a-z0-9])"))

@@ -103,7 +103,7 @@ class Planner:
             self._check_limit(ask.kind, ask.count or 1)
         hosts = self.asks("ecs")
         wants_out = [ask for ask in hosts if ask.attributes.get("outbound")]
-        if any(ask.attributes.get("exposure") != "public" for ask in wants_out):
+        if any(not self._has_address(ask) for ask in wants_out):
             if "nat" in banned:
                 raise Unanswered("needed-and-banned", kind="nat", by="ecs")
             if not self.asks("nat"):
@@ -120,6 +120,11 @@ class Planner:
         private = [ask for ask in hosts if ask.attributes.get("exposure") == "private"]
         if private and not self.asks("nat"):
             self.note("private-no-way-out")
+
+    def _has_address(self, host: Ask) -> bool:
+        """Tell whether an ask's instances have public addresses, and so a way out."""
+        near = [self._asks[eip.near] for eip in self.asks("eip") if eip.near is not None]
+        return host.attributes.get("exposure") == "public" or any(each is host for each in near)
 
     def _needs(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         return ((kind.name, kind.needs) for kind in self._kinds.values())
@@ -151,6 +156,7 @@ class Planner:
         """Return how many an ask is for; an unsaid plural is two, and noted."""
         if ask.count is not None:
             return self._check_limit(ask.kind, ask.count)
+        default = max(default, len(ask.cidrs), len(ask.names))
         if ask.plural and default < 2:
             self.note("plural-is-two", kind=ask.kind)
             return 2

@@ -106,6 +106,8 @@ _LITERALS: tuple[_Literal, ...] = (
     ("slash", re.compile(r"/"), lambda m: None),
     ("stop", re.compile(r"[()（）\[\]{}:：*•·>|=\"“”«»【】《》「」『』'…-]+|\.+"), lambda m: None),
 )
+#: Words in s that are no plurals.
+_SINGULAR = frozenset({"donnees", "oss", "rds", "ecs", "sous", "vps"})
 _SPACE = re.compile(r"\s")
 _NAME = re.compile(r"[a-z0-9\u4e00-\u9fff][^" + _BREAK + r":]*")
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]+?(?=的|和|与|[\W]|$)")
@@ -124,7 +126,7 @@ def read(text: str, words: Lexicon) -> list[Mark]:
             place += 1
             continue
         mark = (
-            _name_after(text, folded, place, marks)
+            _name_after(text, folded, place, marks, words)
             or _literal(text, folded, place, marks)
             or _phrase(text, folded, place, words)
             or _numeral(text, folded, place, words)
@@ -143,13 +145,18 @@ def _continues(before: Mark, mark: Mark) -> bool:
     return before.type == "unknown" and before.end == mark.start
 
 
-def _name_after(text: str, folded: str, place: int, marks: list[Mark]) -> Mark | None:
+def _name_after(
+    text: str, folded: str, place: int, marks: list[Mark], words: Lexicon
+) -> Mark | None:
     """Return the name that follows "called": whatever word stands there, known or not."""
     if not marks or marks[-1].type != "named":
         return None
     skipped = _AFTER_NAMED.match(folded, place)
     start = skipped.end() if skipped else place
     if start >= len(folded) or _LITERALS[0][1].match(folded, start):
+        return None
+    again = words.match(folded, start)
+    if again and again[0].type == "named":
         return None
     found = _HAN_NAME.match(folded, start) or _NAME.match(folded, start)
     if not found:
@@ -195,10 +202,11 @@ def _phrase(text: str, folded: str, place: int, words: Lexicon) -> Mark | None:
 
 
 def _is_plural(matched: str, length: int) -> bool:
-    """Tell a plural: a longer match than the phrase, or a French one whose first word ends in s."""
-    compact = re.sub(r"\s+", " ", matched)
-    first, _, rest = compact.partition(" ")
-    return len(compact) > length or (bool(rest) and first.endswith(("s", "x")) and len(first) > 3)
+    """Tell a plural: a longer match than the phrase, or a phrase with a word in the plural."""
+    compact = re.sub(r"\s+", " ", matched.rstrip("0123456789"))
+    words = [word for word in re.split(r"[ \-]", compact) if word not in _SINGULAR]
+    plural = any(word.endswith(("s", "x")) and not word.endswith("ss") for word in words)
+    return len(compact) > length or (len(words) > 1 and plural)
 
 
 def _numeral(text: str, folded: str, place: int, words: Lexicon) -> Mark | None:

@@ -19,10 +19,11 @@ def say(
     for key in ("kind", "by"):
         if key in said:
             kind = str(said[key])
-            said[key], plural = called(kind, 1, language), called(kind, 2, language)
+            said[key] = _padded(called(kind, 1, language), language)
             if key == "kind":
-                said["kinds"] = plural
-    return languages()[language].says[code].format(**said)
+                said["kinds"] = _padded(called(kind, 2, language), language)
+    sentence = languages()[language].says[code].format(**said)
+    return sentence.replace("  ", " ").strip(" ") if code != "and" else sentence
 
 
 def sentences(language: str, messages: Iterable[Message], format: str = "ros") -> tuple[str, ...]:
@@ -42,19 +43,29 @@ def called(kind: str, count: int, language: str) -> str:
     return one if count == 1 else many or one
 
 
+def _padded(name: str, language: str) -> str:
+    """Return a name with spaces to Chinese text where it begins or ends in Latin letters."""
+    if languages()[language].script is None:
+        return name
+    left = " " if name[0].isascii() else ""
+    return f"{left}{name}{' ' if name[-1].isascii() else ''}"
+
+
 def listing(resources: Iterable[Resource], language: str) -> str:
-    """Return the resources counted by kind: "1 VPC and 2 vSwitches"."""
-    counts = Counter(resource.kind for resource in resources)
+    """Return the resources counted by kind: "1 VPC and 2 vSwitches"; companions are left out."""
+    counts = Counter(each.kind for each in resources if kinds()[each.kind].words)
     found = languages()[language]
     parts = [
         f"{count} {called(kind, count, language)}"
         if found.script is None
-        else f"{count} 个{called(kind, count, language)}"
+        else f"{count} 个{_padded(called(kind, count, language), language).rstrip()}"
         for kind, count in counts.items()
     ]
     if len(parts) < 2:
         return "".join(parts)
-    return found.comma.join(parts[:-1]) + say(language, "and") + parts[-1]
+    # Chinese sets Latin letters off by a space: 1 个 VPC 和 2 个交换机.
+    gap = " " if found.script and parts[-2][-1].isascii() else ""
+    return found.comma.join(parts[:-1]) + gap + say(language, "and") + parts[-1]
 
 
 def summarise(

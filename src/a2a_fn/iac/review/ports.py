@@ -46,10 +46,10 @@ class Opening:
 def alicloud_ports(protocol: str | None, text: str | None) -> tuple[int, int] | None:
     """Return the TCP ports of a security group's rule; None if it opens none, or that is open.
 
-    The protocol `all` takes only the range `-1/-1`, which `tcp` does not take.
+    With the protocol `all` the range is `-1/-1`, which `tcp` does not take.
     """
     match protocol, text:
-        case "all", "-1/-1":
+        case "all", "-1/-1" | "1/65535":
             return ALL
         case "tcp", str():
             return port_range(text)

@@ -314,11 +314,17 @@ def test_passwords_are_secret_parameters_with_a_pattern() -> None:
     assert variables.count("sensitive   = true") == 2
 
 
-def test_stateful_resources_outlive_the_stack() -> None:
+def test_stateful_resources_and_what_guards_them_outlive_the_stack() -> None:
     template = ros(WHOLE)
     kept = {each["Type"] for each in template["Resources"].values() if "DeletionPolicy" in each}
-    assert kept == {"ALIYUN::RDS::DBInstance", "ALIYUN::OSS::Bucket"}
-    assert generate(WHOLE, format="terraform").files["main.tf"].count("prevent_destroy = true") == 3
+    assert kept == {
+        "ALIYUN::RDS::DBInstance",
+        "ALIYUN::RDS::Account",
+        "ALIYUN::OSS::Bucket",
+        "ALIYUN::OSS::BucketPublicAccessBlock",
+    }
+    main = generate(WHOLE, format="terraform").files["main.tf"]
+    assert main.count("prevent_destroy = true") == 6
 
 
 def test_stock_values_are_parameters_that_the_console_can_offer() -> None:

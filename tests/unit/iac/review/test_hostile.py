@@ -11,7 +11,7 @@ from a2a_fn.iac.findings import to_json, to_sarif, to_text
 from a2a_fn.iac.review import review
 
 HEAD = "ROSTemplateFormatVersion: '2015-09-01'\n"
-SIZE = 400_000
+SIZE = 200_000
 SECONDS = 10  # of CPU; each case takes well under one
 
 

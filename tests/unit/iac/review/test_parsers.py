@@ -280,4 +280,5 @@ def test_lines_end_as_editors_think():
         (3, 1),
         (4, 1),
     ]
+    assert source.position(2) == (1, 2)  # inside the line's end
     assert [source.row_text(n) for n in range(5)] == ["a", "b", "c", "d", ""]

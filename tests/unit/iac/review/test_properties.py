@@ -68,7 +68,7 @@ def test_any_text_that_begins_as_a_template(name, text):
     check({name: "ROSTemplateFormatVersion: '2015-09-01'\n" + text})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(NAMES, mutated())
 def test_any_mutated_template(name, text):
     check({name: text})
@@ -97,7 +97,7 @@ SECTION = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(SECTION, st.dictionaries(st.sampled_from("ABP"), YAMLISH) | YAMLISH))
 def test_any_tree_in_any_section(sections):
     check({"t.json": json.dumps({"ROSTemplateFormatVersion": "2015-09-01", **sections})})

@@ -145,6 +145,16 @@ def test_vswitches_overlap_only_where_both_can_exist(first, second, overlap):
     assert found == (["ros-vswitch-overlap"] if overlap else [])
 
 
+def test_copies_of_a_vswitch_share_its_block():
+    text = subnets(f"Count: 3, {HERE}", "Properties: {}")
+    [finding] = review({"t.yml": HEAD + text}).findings
+    assert finding.rule == "ros-vswitch-overlap"
+    assert "3 times" in finding.message
+    assert finding.fix == "use a free block, such as 10.0.1.0/24"
+    assert ros(text.replace("Count: 3", "Count: 1")) == []
+    assert ros(text.replace("Count: 3", "Count: {Ref: Net}")) == []
+
+
 def test_a_vpc_with_further_blocks_has_no_known_outside():
     far = "Properties: {VpcId: {Ref: Net}, CidrBlock: 172.16.0.0/24}"
     assert [r for r, _ in ros(subnets(HERE, far))] == ["ros-vswitch-outside-vpc"]

@@ -63,7 +63,8 @@ def test_examples_are_no_credentials(text):
         "      CidrBlock: {{Ref: P}}\n",
         "Parameters:\n  DbPassword:\n    Type: String\n    Default: {0}\n",
         "Resources:\n  N:\n    Type: ALIYUN::ECS::Instance\n    Properties:\n      Password: {0}\n",
-        "Resources:\n  N:\n    Type: X\n    Properties:\n      Password: {0}\n      Password: {0}\n",
+        "Resources:\n  N:\n    Type: X\n    Properties:\n      Password: {0}\n"
+        "      Password: {0}\n",
     ],
 )
 def test_passwords_are_found_and_shown_nowhere(text):

@@ -80,9 +80,12 @@ class Reader(Numbers):
             self._problem("nothing-asked")
 
     def _on_neg(self, mark: Mark) -> None:
-        if self._negated and self._negated.end != mark.start:
-            # "ne ... pas", "do not ... any": one negation in two words.
-            return
+        for before in reversed(self._marks[: self._place]):
+            if before.type == "neg":
+                # "n'ouvre pas", "do not create any": one negation in two words.
+                return
+            if before.type not in ("open", "create", "deploy", "destroy", "change", "stop"):
+                break
         self._negated = mark
 
     def _on_create(self, mark: Mark) -> None:
@@ -100,6 +103,11 @@ class Reader(Numbers):
             self._problem("no-changes", word=mark.text)
 
     _on_change = _on_destroy
+
+    def _on_purpose(self, mark: Mark) -> None:
+        """Read "so that": what follows says why, and asks for nothing."""
+        self._close_opening()
+        self._purpose = True
 
     def _on_existing(self, mark: Mark) -> None:
         self._problem("existing", word=mark.text)
@@ -128,7 +136,9 @@ class Reader(Numbers):
         """Skip a word that says nothing by itself."""
 
     def _on_disk(self, mark: Mark) -> None:
-        """Skip "disk" without a size: "encrypted disk"."""
+        """Read a disk or memory without a size: it only says what is encrypted."""
+        if "encrypted" not in (self._peek_type(), self._peek_type(-1)):
+            self._lose(mark)
 
     _on_memory = _on_disk
 
@@ -140,6 +150,8 @@ class Reader(Numbers):
         self._drop_count()
         self._lapse_negation()
         self._article = self._per = ""
+        self._purpose = False
+        self._head, self._head_count, self._head_traits = None, None, {}
         self._sentence += 1
 
     def _on_unknown(self, mark: Mark) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from a2a_fn.iac.generate.grammar.drafts import Draft
 from a2a_fn.iac.generate.grammar.places import Places
 from a2a_fn.iac.generate.grammar.sentence import GUARDED, HOSTS, INSIDE_PHRASE
@@ -21,12 +23,26 @@ class Nouns(Places):
         if self._negated:
             self._ban(kind)
             return
+        if self._head and kind == "eip":
+            self._head_traits["exposure"] = "public"
+            return
+        if mark is self._head:
+            self._count = self._head_count
+            self._ahead |= self._head_traits
+            self._head, self._head_count, self._head_traits = None, None, {}
         if self._count and self._count.value == 0:
             self._count = None
             self._ban(kind)
             return
         same = self._last(kind)
         count = self._count
+        if self._purpose and same is None and count is None and self._article != "a":
+            self._clear_ahead()
+            return
+        number = re.search(r"\d+$", mark.text)
+        if number:
+            # vswitch1, vswitch2: each number is one resource.
+            same = self._numbered.get((kind, number[0]))
         bare = count is None and self._article != "a" and not self._per
         if same is not None and (self._article == "the" or (bare and self._agrees(same))):
             draft = same
@@ -39,6 +55,8 @@ class Nouns(Places):
                 near = self._last(*HOSTS)
                 draft.near = near if near and near.sentence == self._sentence else None
             self._drafts.append(draft)
+        if number:
+            self._numbered[kind, number[0]] = draft
         for attribute, value in self._ahead.items():
             self._give(draft, attribute, value)
         draft.names += self._ahead_names
@@ -57,9 +75,9 @@ class Nouns(Places):
         )
 
     def _ban(self, kind: str) -> None:
-        if kind == "eip" and self._peek_type() == "noun":
+        if kind == "eip" and self._head:
             # "a server without public IP" said the other way round: 不带公网IP的服务器
-            self._ahead["exposure"] = "private"
+            self._head_traits["exposure"] = "private"
             self._spend_negation()
             return
         host = self._last("ecs")
@@ -123,7 +141,7 @@ class Nouns(Places):
         if target and target.type in ("with", "num", "in", "open") and self._current:
             self._per = self._current.kind
             return
-        if self._current:
+        if self._current and self._peek_type() in ("", "comma", "and", "sentence", "neg"):
             others = [draft for draft in self._drafts if draft.kind != self._current.kind]
             if others:
                 self._current.per = others[-1].kind
@@ -134,6 +152,8 @@ class Nouns(Places):
         counted = False
         for mark in self._marks[place:]:
             counted = counted or mark.type in ("num", "a")
+            if mark.type == "of" and not counted:
+                return False
             if mark.type not in glue:
                 return counted and mark.type == "noun"
         return False
@@ -164,7 +184,8 @@ class Nouns(Places):
         if draft is None or not draft.names:
             return False
         # Names beyond the count are still names once there is a list of them: a question then.
-        if len(draft.names) >= (draft.count or 1) and len(draft.names) < 2:
+        expected = draft.count or (2 if draft.plural else 1)
+        if len(draft.names) >= expected and len(draft.names) < 2:
             return False
         before, named = self._peek(-1), self._peek(-2)
         if before is None or named is None or named.text != draft.names[-1]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from a2a_fn.iac.generate.grammar.nouns import Nouns
 from a2a_fn.iac.generate.grammar.sentence import INSIDE_PHRASE, TRAITS
 from a2a_fn.iac.generate.model import Mark
@@ -20,13 +22,15 @@ class Numbers(Nouns):
             # It counts something that is said back anyway.
             return
         ahead = self._peek_type(1, frozenset({"stop", "unknown", *INSIDE_PHRASE}))
-        if self._peek_type() == "neg" and self._relative():
-            ahead = "noun"
+        if self._relative(mark):
+            return
         if ahead in ("noun", "zone") or self._peek_type() in (
             "engine",
             *TRAITS,
             "attribute",
             "cidr",
+            "world",
+            "inside",
         ):
             self._drop_count()
             self._count = mark
@@ -52,10 +56,25 @@ class Numbers(Nouns):
             return
         self._lose(mark)
 
-    def _relative(self) -> bool:
-        """Tell whether a negated noun stands before the counted one: 一台不带公网IP的服务器."""
-        types = [mark.type for mark in self._marks[self._place + 1 :] if mark.type != "stop"]
-        return types[:3] == ["neg", "noun", "noun"]
+    def _relative(self, count: Mark) -> bool:
+        """Keep a count for the noun after a relative clause: 一台不带公网IP的服务器; tell if so.
+
+        Where 的 stands before something else (一个包含VPC的模板), the count is of that.
+        """
+        if self._peek_type(1, frozenset({"stop"})) not in ("neg", "with", "create", "in", "open"):
+            return False
+        rest = self._marks[self._place + 1 :]
+        for particle, following in pairwise(rest):
+            if particle.type in ("comma", "sentence"):
+                break
+            if particle.text != "的":
+                continue
+            after = rest[rest.index(following) :]
+            head = next((mark for mark in after if mark.type not in INSIDE_PHRASE), None)
+            if head and head.type == "noun":
+                self._head, self._head_count = head, count
+            return bool(head and head.type == "noun") or following.type in ("format", "stop")
+        return False
 
     def _on_grouped(self, mark: Mark) -> None:
         """Read 80,443 as two ports in a clause that opens ports, else as a number."""

@@ -23,6 +23,7 @@ class Opening:
     awaits_source: bool = False
     to: bool = False
     source_first: bool = False
+    ended: bool = False
 
     def add_source(self, source: str) -> None:
         """Add a source: a CIDR block, `world`, `vpc` or `admin`."""

@@ -17,7 +17,7 @@ class Ports(Sentence):
         after_port = self._peek_type(-1) in _PORTS
         if clause and clause.ports and not clause.sources and after_port:
             # "port 443 open to the internet"
-            clause.said_open = True
+            clause.said_open = clause.ended = True
             return
         self._close_opening()
         self._opening = Opening(closed=self._negated is not None, said_open=True)
@@ -35,7 +35,9 @@ class Ports(Sentence):
         if self._opening is None:
             self._opening = Opening(closed=self._negated is not None)
             self._spend_negation()
-        elif self._opening.ports and self._opening.sources and not self._opening.source_first:
+        elif self._opening.ended or (
+            self._opening.ports and self._opening.sources and not self._opening.source_first
+        ):
             said_open, closed = self._opening.said_open, self._opening.closed
             self._close_opening()
             self._opening = Opening(closed=closed, said_open=said_open)

@@ -12,11 +12,11 @@ from a2a_fn.iac.generate.grammar.openings import Opening
 from a2a_fn.iac.generate.model import Mark, Message, Rule
 
 #: What may stand between an adjective and its noun.
-INSIDE_PHRASE = frozenset(
-    ("attribute", "cidr", "decimal", "disk", "encrypted", "engine", "ha", "itype", "keypair", "kms")
-    + ("memory", "name", "named", "of", "os", "outbound", "plain", "prefix", "private", "public")
-    + ("quoted", "stop", "unit", "unknown", "version", "versioned")
-)
+INSIDE_PHRASE = frozenset({
+    "attribute", "cidr", "decimal", "disk", "encrypted", "engine", "ha", "itype", "keypair", "kms",
+    "memory", "name", "named", "of", "os", "outbound", "plain", "prefix", "private", "public",
+    "quoted", "stop", "unit", "unknown", "version", "versioned",
+})  # fmt: skip
 #: What a request calls a thing that can be said of a resource -> (attribute, value).
 TRAITS: MappingProxyType[str, tuple[str, Any]] = MappingProxyType(
     {
@@ -53,6 +53,12 @@ class Sentence:
         self._ahead_names: list[str] = []
         self._ahead_cidrs: list[str] = []
         self._paired = False
+        # of the noun that a relative clause stands before: 一台带公网IP的服务器
+        self._head: Mark | None = None
+        self._head_count: Mark | None = None
+        self._head_traits: dict[str, Any] = {}
+        self._purpose = False
+        self._numbered: dict[tuple[str, str], Draft] = {}
         self._negated: Mark | None = None
         self._opening: Opening | None = None
         self._source_ahead = ""

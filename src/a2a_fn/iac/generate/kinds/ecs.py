@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from a2a_fn.iac.generate.kind import Kind
+from a2a_fn.iac.generate.kind import Kind, label
 from a2a_fn.iac.generate.kinds import eip, security_group
 from a2a_fn.iac.generate.model import (
     Ask,
@@ -99,7 +99,7 @@ def _parameters(planner: Planner, ask: Ask) -> dict[str, Any]:
         Parameter(
             id=f"{prefix}InstanceType",
             group="compute",
-            label=("Instance type", "实例规格"),
+            label=label(prefix, "Instance type", "实例规格"),
             description="ECS instance type that is in stock in the chosen zone, such as "
             "ecs.g7.large.",
             default=default,
@@ -111,7 +111,7 @@ def _parameters(planner: Planner, ask: Ask) -> dict[str, Any]:
         Parameter(
             id=f"{prefix}ImageId",
             group="compute",
-            label=("Image", "镜像"),
+            label=label(prefix, "Image", "镜像"),
             description=_image_text(given.get("os", "")),
             association="ALIYUN::ECS::Image::ImageId",
             metadata={"InstanceType": instance_type},
@@ -259,13 +259,15 @@ KIND = Kind(
     },
     words={
         "en": "ecs instance|ecs server|ecs vm|ecs|elastic compute service|elastic compute service "
-        "instance|elastic compute instance|compute instance|virtual machine|vm|server|instance|host"
-        "|linux server|machine|cloud server|app server|application server",
-        "zh": "ecs云服务器|云服务器ecs|ecs服务器|ecs实例|云服务器|云主机|虚拟机|虚机|服务器|主机"
-        "|计算实例|实例",
-        "fr": "instance ecs|instances ecs|serveur ecs|serveurs ecs|serveur virtuel|serveurs "
-        "virtuels|machine virtuelle|machines virtuelles|serveur|instance|serveur cloud|serveur "
-        "d'application|serveur applicatif|serveurs applicatifs",
+        "instance|elastic compute instance|compute instance|virtual machine|vm|server|instance"
+        "|host|linux server|machine|web server|webserver|bastion host|jump server|jump host"
+        "|backend server|cloud server|app server|application server",
+        "zh": "web服务器|网站服务器|应用服务器|跳板机|ecs云服务器|云服务器ecs|ecs服务器|ecs实例"
+        "|云服务器|云主机|虚拟机|虚机|服务器|主机|计算实例|实例",
+        "fr": "serveur web|serveurs web|serveur bastion|instance ecs|instances ecs|serveur ecs"
+        "|serveurs ecs|serveur virtuel|serveurs virtuels|machine virtuelle|machines virtuelles"
+        "|serveur|instance|serveur cloud|serveur d'application|serveur applicatif|serveurs "
+        "applicatifs",
     },
     takes=frozenset(
         {"cpu", "memory", "gb", "disk", "data_disk", "instance_type", "exposure", "outbound", "os"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from a2a_fn.iac.generate.kind import Kind
+from a2a_fn.iac.generate.kind import Kind, label
 from a2a_fn.iac.generate.model import (
     Ask,
     Attribute,
@@ -32,7 +32,7 @@ def plan(planner: Planner, ask: Ask) -> None:
             Parameter(
                 id=f"{bucket_id}Name",
                 group="storage",
-                label=(f"Name of the bucket {bucket_id}", f"存储空间 {bucket_id} 的名称"),
+                label=label(bucket_id.removesuffix("Bucket"), "Bucket name", "存储空间名称"),
                 description="Bucket name, unique among all buckets of the cloud: 3 to 63 "
                 "lower-case letters, digits and hyphens.",
                 default=name or None,

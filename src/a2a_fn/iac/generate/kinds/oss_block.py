@@ -27,5 +27,6 @@ KIND = Kind(
     },
     words={},
     limit=100,
+    stateful=True,
     fields=fields,
 )

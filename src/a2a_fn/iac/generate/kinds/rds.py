@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from a2a_fn.iac.generate.kind import Kind
+from a2a_fn.iac.generate.kind import Kind, label
 from a2a_fn.iac.generate.model import (
     Ask,
     Attribute,
@@ -79,7 +79,7 @@ def plan(planner: Planner, ask: Ask) -> None:
             database=database.id,
             **_account(planner, planner.prefix(ask)),
         )
-    planner.note("kept-on-deletion", kind="rds")
+    planner.note("kept-with-network", kind="rds")
 
 
 def _version(engine: str, asked: str | None) -> str:
@@ -94,7 +94,9 @@ def _version(engine: str, asked: str | None) -> str:
 
 def _across_zones(planner: Planner, vpc: str, given: Mapping[str, Any]) -> list[Resource]:
     """Return a vSwitch in each of two zones when the database is to span zones."""
-    vswitches = planner.vswitches(vpc)
+    found = planner.vswitches(vpc)
+    private = [each for each in found if each["exposure"] == "private"]
+    vswitches = private if len({each["zone"] for each in private}) > 1 else found
     other = next((each for each in vswitches if each["zone"] != vswitches[0]["zone"]), None)
     if not given.get("ha"):
         return []
@@ -118,7 +120,7 @@ def _parameters(planner: Planner, ask: Ask, engine: str, version: str) -> dict[s
         Parameter(
             id=f"{prefix}DBInstanceClass",
             group="database",
-            label=("Instance class", "实例规格"),
+            label=label(prefix, "Database class", "数据库规格"),
             description=f"RDS class for {engine} {version}, in stock in the chosen zone.{wanted}",
             association="ALIYUN::RDS::Instance::InstanceType",
             metadata={
@@ -139,7 +141,7 @@ def _parameters(planner: Planner, ask: Ask, engine: str, version: str) -> dict[s
         Parameter(
             id=f"{prefix}DBInstanceStorage",
             group="database",
-            label=("Storage (GB)", "存储空间(GB)"),
+            label=label(prefix, "Storage (GB)", "存储空间（GB）"),
             description="Storage of the database in GB, in steps of 5.",
             type="Number",
             default=50,
@@ -154,7 +156,7 @@ def _account(planner: Planner, prefix: str) -> dict[str, Any]:
         Parameter(
             id=f"{prefix}DBAccountName",
             group="database",
-            label=("Account name", "账号名称"),
+            label=label(prefix, "Account name", "账号名称"),
             description="Name of the database's privileged account.",
             default="dbadmin",
             pattern=r"[a-z][a-z0-9_]{0,14}[a-z0-9]",
@@ -166,7 +168,7 @@ def _account(planner: Planner, prefix: str) -> dict[str, Any]:
         Parameter(
             id=f"{prefix}DBAccountPassword",
             group="database",
-            label=("Account password", "账号密码"),
+            label=label(prefix, "Account password", "账号密码"),
             description="Password of the account: 8 to 32 characters of three kinds at least "
             "(upper case, lower case, digits, special characters).",
             pattern=r"[0-9A-Za-z!@#$%^&*()_+=-]{8,32}",

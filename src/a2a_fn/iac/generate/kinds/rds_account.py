@@ -29,5 +29,6 @@ KIND = Kind(
     },
     words={},
     limit=100,
+    stateful=True,
     fields=fields,
 )

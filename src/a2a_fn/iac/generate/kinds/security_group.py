@@ -43,7 +43,12 @@ def bring(planner: Planner, ask: Ask, vpc: str) -> Resource:
 
 def open_ports(planner: Planner, group: Resource, rules: Sequence[Rule]) -> None:
     """Add one rule for each opening, once."""
-    for rule in dict.fromkeys(rules):
+    said: dict[tuple[object, ...], Rule] = {}
+    for rule in rules:
+        # "SSH (port 22)" is one opening, and its name the better one.
+        key = (rule.low, rule.high, rule.protocol, rule.source)
+        said[key] = max(said.get(key, rule), rule, key=lambda each: bool(each.name))
+    for rule in said.values():
         security_rule.add(planner, group, rule)
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 WORLD = "0.0.0.0/0"
 WEB = frozenset({80, 443})
 #: Remote administration, databases, caches and control ports: what scanners look for first.
-SENSITIVE = frozenset(
-    (21, 22, 23, 111, 135, 139, 445, 873, 1433, 1521, 2049, 2375, 2376, 3306, 3389, 5432, 5900)
-    + (5985, 5986, 6379, 6443, 9200, 9300, 10250, 11211, 27017)
-)
+SENSITIVE = frozenset({
+    21, 22, 23, 111, 135, 139, 445, 873, 1433, 1521, 2049, 2375, 2376, 3306, 3389, 5432, 5900,
+    5985, 5986, 6379, 6443, 9200, 9300, 10250, 11211, 27017,
+})  # fmt: skip
 #: Ports for logging in: without a word on the source, the administrators' range is meant.
 LOGIN = frozenset({22, 23, 3389, 5900, 5985, 5986})
 

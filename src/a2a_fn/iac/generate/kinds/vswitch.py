@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def plan(planner: Planner, ask: Ask) -> None:
     """Add the vSwitches, carved out of their VPCs and dealt over the zones in turn."""
     zones = planner.zone_count
-    count = planner.count(ask, default=zones)
+    alone = len(planner.asks("vswitch")) == 1 and not (ask.per or ask.cidrs)
+    count = planner.count(ask, default=zones if alone else 1)
     if ask.count and not ask.per and planner.request.zones and count < zones:
         raise Unanswered("zones-exceed-vswitches", count=count, zones=zones)
     homes = planner.deal(ask, count)

@@ -8,7 +8,7 @@ from a2a_fn.iac.generate.languages import Language
 
 TERMS = {
     "num:0": "zero",
-    "num:1": "one|single|exactly one|just one|only one",
+    "num:1": "one|the other|the other one|single|exactly one|just one|only one",
     "num:2": "two|couple of|a couple of|pair of|a pair of|both",
     "num:3": "three",
     "num:4": "four",
@@ -95,8 +95,10 @@ TERMS = {
     "|disk encryption|server side encryption|encrypted disk",
     "plain": "unencrypted|non encrypted",
     "kms": "kms|with kms|kms encrypted|kms encryption|sse kms",
-    "ha": "ha|highly available|high availability|multi az|multi zone|multizone|multiple zones"
-    "|multiple availability zones|multi availability zone|cross zone|fault tolerant|several zones",
+    "purpose": "so that|so|in order to|such that|in order for|because|since",
+    "ha": "different zones|separate zones|distinct zones|two different zones|ha|highly available"
+    "|high availability|multi az|multi zone|multizone|multiple zones|multiple availability zones"
+    "|multi availability zone|cross zone|fault tolerant|several zones",
     "versioned": "versioned|versioning|object versioning|versions|with versioning",
     "protect": "deletion protection|delete protection|termination protection|release protection",
     "keypair": "key pair|keypair|ssh key|ssh key pair|ssh keypair|public key",
@@ -154,7 +156,7 @@ TERMS = {
     "|lambda|s3|ec2|ipv6|dnat|sls|log service|snapshot policy|bandwidth package|certificate"
     "|backup|monitoring",
     "stop": "please|kindly|hello|hi|hey|thanks|thank you|i|me|we|us|you|it|is|are|be|should|must"
-    "|can|could|would|will|shall|as|so|there|only|just|all|any|new|simple|basic|small|alibaba "
+    "|can|could|would|will|shall|as|there|only|just|all|any|new|simple|basic|small|alibaba "
     "cloud|alibaba|aliyun|cloud|infrastructure|stack|template|yaml|file|resource|code|example"
     "|network|cidr|cidr block|range|address range|ip range|ipv4|address|rule|inbound|ingress"
     "|inbound rule|access|traffic|connection|bandwidth|engine|type|size|sized|account|in it|them"
@@ -202,6 +204,8 @@ SAYS = {
     "Publish through a signed URL or a CDN, or lift the block knowingly.",
     "bucket-stays-encrypted": "The bucket is encrypted with AES256 all the same; it costs nothing.",
     "kept-on-deletion": "The {kinds} are kept when the stack is deleted (Retain, prevent_destroy).",
+    "kept-with-network": "The {kinds} are kept when the stack is deleted (Retain, "
+    "prevent_destroy), and so are the VPC and vSwitches that they stand in.",
     "database-engine": "The database is {engine} {version}, as far as you did not say.",
     "region-ros": "A ROS template has no region of its own: make the stack in {region}.",
     "region-terraform": "The region {region} is the default of the variable region.",

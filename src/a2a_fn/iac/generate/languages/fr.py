@@ -8,7 +8,8 @@ from a2a_fn.iac.generate.languages import Language
 
 TERMS = {
     "num:0": "zero",
-    "num:1": "un seul|une seule|un unique|une unique|exactement un|exactement une",
+    "num:1": "l'un|l'une|l'autre|un seul|une seule|un unique|une unique|exactement un|exactement "
+    "une",
     "num:2": "deux|une paire de|les deux",
     "num:3": "trois",
     "num:4": "quatre",
@@ -33,7 +34,7 @@ TERMS = {
     "times:1000": "mille|un millier de",
     "times:1000000": "million|un million|un million de|millions de",
     "times:1000000000": "milliard|un milliard de|milliards de",
-    "a": "un|une|un autre|une autre|un nouveau|une nouvelle|d'un|d'une|qu'un|qu'une|l'autre",
+    "a": "un|une|un autre|une autre|un nouveau|une nouvelle|qu'un|qu'une",
     "some": "des|plusieurs|quelques|de multiples|divers",
     "the": "le|la|les|l'|ce|cet|cette|ces|son|sa|ses|leur|leurs|du|au|aux|de la|de l'|ledit",
     "each": "chaque|chacun|chacune|par|pour chaque|dans chaque|dans chacune des|chacun des",
@@ -90,9 +91,10 @@ TERMS = {
     "|chiffre au repos",
     "plain": "non chiffre|non chiffree|non chiffres|non chiffrees",
     "kms": "chiffrement kms|avec kms|chiffre par kms|chiffre avec kms",
-    "ha": "haute disponibilite|hautement disponible|hautement disponibles|multi zone|multizone"
-    "|plusieurs zones|multi zones|tolerant aux pannes|a haute disponibilite|en haute disponibilite"
-    "|plusieurs zones de disponibilite",
+    "purpose": "afin que|afin de|pour que|de sorte que|de facon a|de maniere a",
+    "ha": "zones differentes|zones distinctes|des zones differentes|haute disponibilite|hautement "
+    "disponible|hautement disponibles|multi zone|multizone|plusieurs zones|multi zones|tolerant "
+    "aux pannes|a haute disponibilite|en haute disponibilite|plusieurs zones de disponibilite",
     "versioned": "versionne|versionnee|versionnes|versionnement|versionnage|gestion des versions"
     "|versioning",
     "protect": "protection contre la suppression|protection de suppression",
@@ -127,18 +129,18 @@ TERMS = {
     "messages|table de routage|enregistrement dns|certificat|sauvegarde|supervision|conteneur"
     "|conteneurs|passerelle vpn|groupe de mise a l'echelle|fonction|role ram",
     "stop": "s'il te plait|s'il vous plait|svp|stp|bonjour|salut|bonsoir|merci|je|j'|me|moi|nous"
-    "|vous|tu|on|il|elle|ils|elles|y|est|sont|soit|etre|doit|doivent|peut|peuvent|pouvez|peux|que"
-    "|qu'|se|s'|comme|alors|donc|ici|seulement|uniquement|juste|tout|toute|tous|toutes|nouveau"
-    "|nouvelle|nouvelles|nouveaux|simple|simples|petit|petite|alibaba cloud|alibaba|aliyun|cloud"
-    "|nuage|infrastructure|pile|modele|gabarit|template|yaml|fichier|ressource|code|exemple"
-    "|reseau|cidr|bloc cidr|plage|plage d'adresses|bloc|adresse|adresses|ipv4|regle|regles"
-    "|entrant|entrante|entrantes|regle entrante|acces|trafic|connexion|bande passante|moteur|type"
-    "|taille|compte|au total|total|format|au format|en tout|environnement|mon|ma|mes|notre|nos"
-    "|votre|vos|avoir|a un|a une|ont|ait|aient|passerelle|snat|service|chacun d'eux|place|places"
-    "|placee|placees|situe|situee|situes|situees|reparti|repartis|repartie|reparties|cela|ca|ceci"
-    "|mais|base sur|defaut|par defaut|au moins|lui|leur propre|propre|propres|reparties sur"
-    "|suivant|suivante|suivants|repos|d'adresse|d'adresses|d'abord|c'est|utilisant|ip|d'ip"
-    "|donnees",
+    "|vous|tu|on|il|elle|ils|elles|y|est|sont|soit|etre|doit|doivent|peut|peuvent|pouvez|peux"
+    "|peux tu|pouvez vous|pourrais tu|pourriez vous|que|qu'|se|s'|comme|alors|donc|ici|seulement"
+    "|uniquement|juste|tout|toute|tous|toutes|nouveau|nouvelle|nouvelles|nouveaux|simple|simples"
+    "|petit|petite|alibaba cloud|alibaba|aliyun|cloud|nuage|infrastructure|pile|modele|gabarit"
+    "|template|yaml|fichier|ressource|code|exemple|reseau|cidr|bloc cidr|plage|plage d'adresses"
+    "|bloc|adresse|adresses|ipv4|regle|regles|entrant|entrante|entrantes|regle entrante|acces"
+    "|trafic|connexion|bande passante|moteur|type|taille|compte|au total|total|format|au format"
+    "|en tout|environnement|mon|ma|mes|notre|nos|votre|vos|avoir|a un|a une|ont|ait|aient"
+    "|passerelle|snat|service|chacun d'eux|place|places|placee|placees|situe|situee|situes"
+    "|situees|reparti|repartis|repartie|reparties|cela|ca|ceci|mais|base sur|defaut|par defaut"
+    "|au moins|lui|leur propre|propre|propres|reparties sur|suivant|suivante|suivants|repos"
+    "|d'adresse|d'adresses|d'abord|c'est|utilisant|ip|d'ip|donnees",
 }
 
 SAYS = {
@@ -176,8 +178,10 @@ SAYS = {
     "bucket-stays-private": "NON rendu public : le bucket est privé et l'accès public est bloqué. "
     "Publiez par URL signée ou par CDN, ou levez le blocage en connaissance de cause.",
     "bucket-stays-encrypted": "Le bucket est tout de même chiffré en AES256 ; cela ne coûte rien.",
-    "kept-on-deletion": "Les {kinds} sont conservé(e)s si la pile est supprimée (Retain, "
+    "kept-on-deletion": "Les {kinds} sont conservés si la pile est supprimée (Retain, "
     "prevent_destroy).",
+    "kept-with-network": "Les {kinds} sont conservées si la pile est supprimée (Retain, "
+    "prevent_destroy), et donc aussi leur VPC et leurs vSwitchs.",
     "database-engine": "La base est {engine} {version}, pour ce que vous n'avez pas précisé.",
     "region-ros": "Un modèle ROS n'a pas de région propre : créez la pile dans {region}.",
     "region-terraform": "La région {region} est la valeur par défaut de la variable region.",

@@ -134,11 +134,20 @@ def _values(node: Node, path: str) -> Iterator[tuple[str, Node, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Subnet:
+    """A vSwitch, or the VPC around some, whose block is known."""
+
     entry: Entry
     known: Known
     network: cidr.Network
-    vpc: str
-    condition: str | None
+    vpc: str = ""
+
+    def __str__(self) -> str:
+        by = f" by the default of {show(self.known.default)}" if self.known.default else ""
+        return f"{show(self.entry.name)} ({self.network}{by})"
+
+    @property
+    def condition(self) -> str | None:
+        return self.entry.text("Condition")
 
 
 def subnets(template: Template) -> Iterator[Finding]:
@@ -146,17 +155,23 @@ def subnets(template: Template) -> Iterator[Finding]:
     groups: dict[str, list[_Subnet]] = {}
     for subnet in _subnets(template):
         groups.setdefault(subnet.vpc, []).append(subnet)
+    # A resource of such a type adds a block to a VPC.
     grows = any("cidrblock" in (e.text("Type") or "").lower() for e in template.resources.values())
     for vpc, members in groups.items():
-        # A resource of such a type adds a block to a VPC.
-        outer = None if grows else _network(template, template.resources.get(vpc))
+        outer = None if grows else _vpc(template, template.resources.get(vpc))
         taken = [member.network for member in members]
         for n, member in enumerate(members[:_MOST]):
-            if outer is not None and not cidr.within(member.network, outer):
-                yield _outside(template, member, outer, taken)
-            other = next((o for o in members[:n] if _collide(o, member)), None)
-            if other is not None:
-                yield _overlap(template, member, other, outer, taken)
+            if outer is not None and not cidr.within(member.network, outer.network):
+                yield _finding(
+                    OUTSIDE, template, member, f"is not inside its VPC {outer}", outer, taken
+                )
+            what = None
+            if (other := next((o for o in members[:n] if _collide(o, member)), None)) is not None:
+                what = f"overlaps vSwitch {other}"
+            elif (copies := _copies(template, member.entry)) > 1:
+                what = f"exists {copies} times, with one block for all"
+            if what is not None:
+                yield _finding(OVERLAP, template, member, what, outer, taken)
 
 
 def _subnets(template: Template) -> Iterator[_Subnet]:
@@ -164,34 +179,31 @@ def _subnets(template: Template) -> Iterator[_Subnet]:
         properties = entry.properties
         known = template.known(properties.get("CidrBlock")) if properties else None
         network = cidr.parse(known.text) if known and known.text else None
-        vpc = _vpc(template, properties.get("VpcId")) if properties else None
+        vpc = _same(template, properties.get("VpcId")) if properties else None
         if known and network and vpc:
-            yield _Subnet(entry, known, network, vpc, entry.text("Condition"))
+            yield _Subnet(entry, known, network, vpc)
 
 
-def _vpc(template: Template, node: Node | None) -> str | None:
-    """Return a key that is equal for vSwitches of the same VPC."""
+def _same(template: Template, node: Node | None) -> str | None:
+    """Return a key that is equal for vSwitches of the same VPC: its name, if it is declared."""
     resource = template.refers_to(node)
     if resource is not None:
-        return resource if "Count" not in _keys(template.resources[resource]) else None
+        return resource if template.resources[resource].get("Count") is None else None
     only = node.only() if isinstance(node, Map) else None
     if only and only[0] == "Ref" and isinstance(only[1], Scalar):
         return f"Ref {only[1].value}"
     return None
 
 
-def _keys(entry: Entry) -> set[str]:
-    return set(entry.node.values) if isinstance(entry.node, Map) else set()
-
-
-def _network(template: Template, vpc: Entry | None) -> cidr.Network | None:
-    """Return a VPC's block, if it has one that can be told and no further ones."""
-    if vpc is None or vpc.text("Type") != VPC or vpc.properties is None:
+def _vpc(template: Template, entry: Entry | None) -> _Subnet | None:
+    """Return a VPC, if it has one block that can be told and no further ones."""
+    if entry is None or entry.text("Type") != VPC or entry.properties is None:
         return None
-    if any("secondary" in key.lower() for key in vpc.properties.values):
+    if any("secondary" in key.lower() for key in entry.properties.values):
         return None
-    known = template.known(vpc.properties.get("CidrBlock"))
-    return cidr.parse(known.text) if known and known.text else None
+    known = template.known(entry.properties.get("CidrBlock"))
+    network = cidr.parse(known.text) if known and known.text else None
+    return _Subnet(entry, known, network) if known and network else None
 
 
 def _collide(one: _Subnet, other: _Subnet) -> bool:
@@ -200,42 +212,30 @@ def _collide(one: _Subnet, other: _Subnet) -> bool:
     return together and cidr.overlap(one.network, other.network)
 
 
-def _outside(
-    template: Template, member: _Subnet, outer: cidr.Network, taken: list[cidr.Network]
-) -> Finding:
-    return OUTSIDE.at(
-        template.source,
-        member.known.node.start,
-        f"{_said(member)} is not inside its VPC {show(member.vpc)} ({outer})",
-        fix=_free(outer, member, taken),
-        path=template.place("Resources", member.entry.name, "Properties", "CidrBlock"),
-    )
+def _copies(template: Template, entry: Entry) -> int:
+    """Return a resource's `Count` where it is written out, otherwise 1."""
+    count = entry.get("Count")
+    known = template.known(count) if isinstance(count, Scalar) else None
+    return known.value if known and type(known.value) is int else 1
 
 
-def _overlap(
+def _finding(
+    rule: Rule,
     template: Template,
     member: _Subnet,
-    other: _Subnet,
-    outer: cidr.Network | None,
+    what: str,
+    outer: _Subnet | None,
     taken: list[cidr.Network],
 ) -> Finding:
-    return OVERLAP.at(
+    length = member.network.prefixlen
+    free = cidr.free_block(outer.network, length, taken) if outer else None
+    return rule.at(
         template.source,
         member.known.node.start,
-        f"{_said(member)} overlaps vSwitch {show(other.entry.name)} ({other.network})",
-        fix=_free(outer, member, taken),
+        f"vSwitch {member} {what}",
+        fix=f"use a free block, such as {free}" if free else "give it a block of its own",
         path=template.place("Resources", member.entry.name, "Properties", "CidrBlock"),
     )
-
-
-def _said(member: _Subnet) -> str:
-    by = f" by the default of {show(member.known.default)}" if member.known.default else ""
-    return f"vSwitch {show(member.entry.name)} ({member.network}{by})"
-
-
-def _free(outer: cidr.Network | None, member: _Subnet, taken: list[cidr.Network]) -> str:
-    free = cidr.free_block(outer, member.network.prefixlen, taken) if outer else None
-    return f"use a free block, such as {free}" if free else "give it a block of its own"
 
 
 CHECKS = (blocks, subnets)

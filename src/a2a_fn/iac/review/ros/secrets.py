@@ -96,9 +96,9 @@ def echoes(template: Template) -> Iterator[Finding]:
         if _is_secret(name, entry) and not _no_echo(entry):
             yield NO_ECHO.at(
                 template.source,
-                entry.key.start,
+                (entry.get("NoEcho") or entry.key).start,
                 f"the parameter {show(name)} holds a secret and is not NoEcho",
-                fix="add NoEcho: true",
+                fix="write NoEcho: true",
                 path=template.place("Parameters", name),
             )
 

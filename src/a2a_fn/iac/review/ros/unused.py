@@ -68,7 +68,9 @@ def unused(template: Template) -> Iterator[Finding]:
         declared = template.section(section)
         names = Names(declared)
         # What a misspelt reference probably meant is a fault of the reference, not of its target.
-        used |= {names.closest(name) or name for name in used if name not in names}
+        known = {name for other, *_ in _SECTIONS for name in template.section(other)}
+        known.update(template.resources)
+        used |= {names.closest(name) or name for name in used - known}
         for name, entry in declared.items():
             if name not in used:
                 yield rule.at(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from a2a_fn.iac.documents.hcl import Access, Block, Expr, Literal
-from a2a_fn.iac.documents.source import Source
 from a2a_fn.iac.findings import Finding, Rule, Severity
 from a2a_fn.iac.review import cidr
 from a2a_fn.iac.review.terraform.module import Declaration, Module
@@ -163,12 +162,21 @@ def _block(declaration: Declaration, name: str, value: Known, expr: Expr) -> Ite
 
 @dataclass(frozen=True, slots=True)
 class _Subnet:
+    """A subnet, or the network around some, whose block is known.
+
+    `parent` is equal for subnets of one network; `single` says that it exists exactly once.
+    """
+
     declaration: Declaration
     expr: Expr
     known: Known
     network: cidr.Network
-    parent: str
-    single: bool
+    parent: str = ""
+    single: bool = True
+
+    def __str__(self) -> str:
+        by = f" by the default of {self.known.default}" if self.known.default else ""
+        return f"{show(self.declaration.address)} ({self.network}{by})"
 
 
 def subnets(module: Module) -> Iterator[Finding]:
@@ -179,20 +187,28 @@ def subnets(module: Module) -> Iterator[Finding]:
             groups.setdefault(subnet.parent, []).append(subnet)
         grows = any(other.type in family.more for other in module.all("resource").values())
         for parent, members in groups.items():
-            yield from _group(module, family, parent, members[:_MOST], grows)
+            outer = None if grows else _network(module, family, parent)
+            yield from _group(outer, members[:_MOST])
 
 
 def _subnets(module: Module, family: _Family) -> Iterator[_Subnet]:
     for declaration in module.all("resource").values():
         if declaration.type != family.subnet:
             continue
-        expr = declaration.get(family.block)
-        found = known(module, expr)
-        network = cidr.parse(found.text) if found and found.text else None
+        found = _known(module, declaration, family.block)
         parent = _same(declaration.get(family.parent))
-        if expr is not None and found and network and parent:
+        if found is not None and parent:
             single = declaration.get("count") is None and declaration.get("for_each") is None
-            yield _Subnet(declaration, expr, found, network, parent, single)
+            yield replace(found, parent=parent, single=single)
+
+
+def _known(module: Module, declaration: Declaration, argument: str) -> _Subnet | None:
+    expr = declaration.get(argument)
+    found = known(module, expr)
+    network = cidr.parse(found.text) if found and found.text else None
+    if expr is None or found is None or network is None:
+        return None
+    return _Subnet(declaration, expr, found, network)
 
 
 def _same(expr: Expr | None) -> str | None:
@@ -210,46 +226,40 @@ def _same(expr: Expr | None) -> str | None:
     return ".".join(parts) if expr.steps else None
 
 
-def _group(
-    module: Module, family: _Family, parent: str, members: list[_Subnet], grows: bool
-) -> Iterator[Finding]:
-    outer = None if grows else _network(module, family, parent)
-    taken = [member.network for member in members]
-    for n, member in enumerate(members):
-        if outer is not None and not cidr.within(member.network, outer):
-            yield _finding(OUTSIDE, member, f"is not inside its network ({outer})", outer, taken)
-        for other in members[:n]:
-            # With count or for_each it is open which of the two exist.
-            if member.single and other.single and cidr.overlap(member.network, other.network):
-                what = f"overlaps {show(other.declaration.address)} ({other.network})"
-                yield _finding(OVERLAP, member, what, outer, taken)
-                break
-
-
-def _network(module: Module, family: _Family, parent: str) -> cidr.Network | None:
-    """Return the parent's block, if it has one that can be told and no further ones."""
-    name = parent.removeprefix(f"{family.network}.").partition(".")[0]
+def _network(module: Module, family: _Family, parent: str) -> _Subnet | None:
+    """Return the parent, if it has one block that can be told and no further ones."""
+    type_, _, rest = parent.partition(".")
+    name = rest.partition(".")[0]
     declaration = module.all("resource").get(f"{family.network}.{name}")
-    if declaration is None or not parent.startswith(family.network):
+    if type_ != family.network or declaration is None:
         return None
     if declaration.get("secondary_cidr_blocks") is not None:
         return None
-    found = known(module, declaration.get(family.network_block))
-    return cidr.parse(found.text) if found and found.text else None
+    return _known(module, declaration, family.network_block)
+
+
+def _group(outer: _Subnet | None, members: list[_Subnet]) -> Iterator[Finding]:
+    taken = [member.network for member in members]
+    for n, member in enumerate(members):
+        if outer is not None and not cidr.within(member.network, outer.network):
+            yield _finding(OUTSIDE, member, f"is not inside its network {outer}", outer, taken)
+        for other in members[:n]:
+            # With count or for_each it is open which of the two exist.
+            if member.single and other.single and cidr.overlap(member.network, other.network):
+                yield _finding(OVERLAP, member, f"overlaps {other}", outer, taken)
+                break
 
 
 def _finding(
-    rule: Rule, member: _Subnet, what: str, outer: cidr.Network | None, taken: list[cidr.Network]
+    rule: Rule, member: _Subnet, what: str, outer: _Subnet | None, taken: list[cidr.Network]
 ) -> Finding:
-    by = f" by the default of {member.known.default}" if member.known.default else ""
-    free = cidr.free_block(outer, member.network.prefixlen, taken) if outer else None
-    source: Source = member.declaration.source
+    free = cidr.free_block(outer.network, member.network.prefixlen, taken) if outer else None
     return rule.at(
-        source,
+        member.declaration.source,
         member.expr.start,
-        f"{show(member.declaration.address)} ({member.network}{by}) {what}",
+        f"{member} {what}",
         fix=f"use a free block, such as {free}" if free else "give it a block of its own",
-        path=f"{member.declaration.address}.cidr_block",
+        path=member.declaration.address,
     )
 
 

@@ -94,7 +94,7 @@ def undeclared(module: Module) -> Iterator[Finding]:
         yield rule.at(
             reference.source,
             reference.start,
-            f"no {noun} {show(reference.name)} is declared in this folder's files",
+            f"no {noun} {show(reference.name)} is declared in the files given",
             fix=known[reference.kind].meant(reference.name) or "declare it, or correct the name",
             path=reference.owner,
         )

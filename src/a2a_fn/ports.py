@@ -81,10 +81,11 @@ class Row(NamedTuple):
 class Rows(Protocol):
     """A sorted table: (partition, key) -> row.
 
-    Keys are ASCII strings, at most 500 bytes, ordered by their bytes inside a partition.
-    Values are bytes, at most ``VALUE_LIMIT``; a larger one is ``errors.TooLarge`` and nothing is
-    written. Every read is strongly consistent: it sees each write that was answered before it
-    began. Rows past their ``expires`` are left out of reads at once, whenever they are removed.
+    Partitions and keys are ASCII strings of 1 to 500 bytes, ordered by their bytes; a longer one is
+    ``errors.TooLarge``, an empty or non-ASCII one a ``ValueError``. Values are bytes, at most
+    ``VALUE_LIMIT``; a larger one is ``errors.TooLarge``. In both cases nothing is written. Every read is strongly consistent: it sees each write that was answered before it
+    began. A row past its ``expires`` is left out of reads at once, whenever it is removed, and
+    counts as none for every condition.
     """
 
     async def get(self, partition: str, key: str) -> Row | None:
@@ -106,7 +107,7 @@ class Rows(Protocol):
         ...
 
     async def write(self, changes: Sequence[Change]) -> None:
-        """Do the changes in order; the keys of one write are all different.
+        """Do the changes in order; the same row twice in one write is a ``ValueError``.
 
         A failed ``Absent`` or ``Rev`` raises ``errors.Conflict(index)`` and ends the write; a
         failed ``Older`` is skipped. An engine with multi-row transactions does all or nothing;
@@ -144,16 +145,16 @@ class Queue(Protocol):
 
     async def extend(self, handle: str, seconds: float) -> str:
         """Keep a received message invisible for ``seconds`` from now; only the returned handle
-        is good from then on. A handle that timed out is ``errors.NotFound``."""
+        is good from then on. 0 gives it back. A handle that timed out is ``errors.NotFound``."""
         ...
 
     async def ack(self, handle: str) -> None:
-        """Remove a received message for good. With a handle that is no longer good, nothing
-        happens: the message belongs to whoever received it since."""
+        """Remove a received message for good. Once another has received it since, nothing happens:
+        it is theirs."""
         ...
 
     async def dead(self, limit: int = 100) -> list[Delivery]:
-        """The dead letters, oldest first; they stay (``ack`` removes one)."""
+        """The dead letters, oldest first; they stay until ``ack`` removes one."""
         ...
 
 

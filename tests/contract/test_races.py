@@ -9,8 +9,12 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from a2a_fn.clock import SystemClock
 from a2a_fn.engines.sqlite import SqliteQueue, SqliteRows
+from a2a_fn.errors import Unavailable
+from a2a_fn.ports import Put
 
 from .process import slot, take_slots
 
@@ -112,3 +116,22 @@ async def test_a_receiver_hears_of_another_processes_send(tmp_path):
             [delivery] = await waiting
     assert delivery.body.startswith(b"a")
     await queue.close()
+
+
+async def test_a_held_lock_is_waited_for_up_to_the_bound_and_no_longer(tmp_path, clock):
+    path = tmp_path / "a2a.db"
+    rows = SqliteRows(path, clock=clock, patience=5)
+    await rows.write([Put("p", "k", b"1")])
+    with processes("hold", tmp_path, "a") as [holder]:
+        hasty = SqliteRows(path, clock=clock, patience=0.05)
+        patient = asyncio.create_task(rows.write([Put("p", "k", b"2")]))
+        with pytest.raises(Unavailable, match=r"a2a\.db.*locked"):
+            await hasty.write([Put("p", "k", b"3")])
+        assert (await rows.get("p", "k")).value == b"1"  # reads go on, past uncommitted data
+        assert not patient.done()
+        holder.stdin.write("let go\n")
+        holder.stdin.flush()
+        async with asyncio.timeout(5):
+            await patient
+    assert (await rows.get("p", "k")).value == b"2"
+    await asyncio.gather(hasty.close(), rows.close())

@@ -15,8 +15,6 @@ from a2a_fn.engines.sqlite_file import SqliteFile
 from a2a_fn.errors import Conflict, NotFound, Unavailable
 from a2a_fn.ports import ABSENT, Put
 
-from .test_races import processes
-
 
 @pytest.fixture
 def path(tmp_path):
@@ -187,23 +185,7 @@ class TestTheFile:
             await file.read(1, "SELECT 1", ())
 
 
-class TestOtherProcesses:
-    async def test_a_held_lock_is_waited_for_up_to_the_bound_and_no_longer(self, rows, path, clock):
-        await rows.write([Put("p", "k", b"1")])
-        with processes("hold", path.parent, "a") as [holder]:
-            hasty = SqliteRows(path, clock=clock, patience=0.05)
-            patient = asyncio.create_task(rows.write([Put("p", "k", b"2")]))
-            with pytest.raises(Unavailable, match=r"a2a\.db.*locked"):
-                await hasty.write([Put("p", "k", b"3")])
-            assert (await rows.get("p", "k")).value == b"1"  # reads go on, past uncommitted data
-            assert not patient.done()
-            holder.stdin.write("let go\n")
-            holder.stdin.flush()
-            async with asyncio.timeout(5):
-                await patient
-        assert (await rows.get("p", "k")).value == b"2"
-        await hasty.close()
-
+class TestTheDisk:
     async def test_a_full_disk_is_unavailable_and_writes_go_on_after_it(self, rows, path):
         await rows.write([Put("p", "k", b"1")])
         file = open_file(path)

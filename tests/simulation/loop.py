@@ -24,6 +24,8 @@ class Process(Protocol):
     thaws: float  # loop time until which it stands still
 
 
+STEPS = 300_000  # callbacks of one schedule, some hundred times the usual
+
 OWNER: contextvars.ContextVar[Process | None] = contextvars.ContextVar("owner", default=None)
 
 
@@ -63,6 +65,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._ready: deque[Handle] = deque()
         self._timers: list[tuple[float, int, Handle]] = []
         self._count = 0
+        self._steps = 0
         self._owner: Process | None = None
         self._tasks: list[tuple[asyncio.Task[Any], Process | None]] = []
 
@@ -157,6 +160,9 @@ class VirtualLoop(asyncio.AbstractEventLoop):
                         ready.append(heapq.heappop(timers)[2])
                 handle = ready.popleft()
                 self._now += TICK
+                self._steps += 1
+                if self._steps > STEPS:
+                    raise RuntimeError("the schedule spins, or does not come to rest")
                 owner = handle.owner
                 if handle.dropped or (owner is not None and owner.dead):
                     continue

@@ -88,6 +88,9 @@ def witness(world: World) -> Iterator[None]:
 def _open(world: World, cast: Cast) -> None:
     rng = world.rng
     world.queue_open = rng.random() < 0.5
+    if world.faults and rng.random() < 0.2:
+        down = rng.uniform(0, 60)
+        world.down = (down, down + rng.choice((3.5, 6.0, 25.0)))
     for i in range(rng.choice((1, 2, 2))):
         owner = rng.choice(("ann", "ann", "bob"))
         named = rng.random() < 0.6

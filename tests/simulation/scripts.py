@@ -105,7 +105,7 @@ def draw(rng: Random, name: str, *, faults: bool = True) -> Script:
     x = rng.random()
     poison = rng.randrange(len(steps) + 1) if faults and x < 0.12 else -1
     lingers = rng.choice((0.01, 3.0)) if x > 0.94 and end in ("complete", "ask") else 0.0
-    return Script(name, tuple(steps), end, poison, faults and 0.15 < x < 0.24, lingers)
+    return Script(name, tuple(steps), end, poison, faults and 0.15 < x < 0.3, lingers)
 
 
 async def perform(turn: Turn, script: Script, die: Any) -> None:

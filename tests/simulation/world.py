@@ -198,6 +198,7 @@ class World:
         self.pool: list[Machine] = []
         self.running: Counter[str] = Counter()  # actors at work, by kind
         self.pending = 0  # wake-ups and late writes on their way
+        self.down = (0.0, 0.0)  # when the store answers nobody, loop times
         self.queue_open = True  # wake-ups from others than the sweeper are delivered
         self.work: Callable[[str], None] = lambda part: None  # what a wake-up starts
 
@@ -322,9 +323,10 @@ class World:
         _deliver(answer, result)
 
     def _die(self, machine: Machine) -> None:
-        for actor in machine.actors:
-            self.running[actor.kind] -= 1
-        machine.die()
+        if not machine.dead:
+            for actor in machine.actors:
+                self.running[actor.kind] -= 1
+            machine.die()
 
     def kill(self, machine: Machine) -> None:
         """The agent took its process with it."""
@@ -341,6 +343,9 @@ class World:
         if not self.faulty:
             return "", ""
         rng = self.rng
+        if self.down[0] < self.loop.time() < self.down[1]:
+            self.count["store down"] += 1
+            return "", "lost"
         if machine.cut_off > self.loop.time():
             return "", machine.cut_how
         x = rng.random()
@@ -352,7 +357,7 @@ class World:
             return "freeze", ""  # between the alarm and its slot, if the two are two steps
         if x < 0.070:
             return "slow answer", ""
-        if x > 0.996:
+        if x > 0.994:
             self.count["cut off"] += 1
             machine.cut_off = self.loop.time() + rng.choice((1, 4, 20))
             machine.cut_how = rng.choice(("lost", "lost", "applied"))

@@ -135,6 +135,7 @@ def _refusal(error: dict[str, Any]) -> Refused:
         for fault in detail.get("fieldViolations") or ()
         if isinstance(fault, dict)
     ]
+    faults = [fault for fault in faults if fault.partition(": ")[2] not in text]
     if faults:
         text += f" ({'; '.join(faults)})"
     code = Exit.USAGE

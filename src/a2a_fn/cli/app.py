@@ -65,6 +65,9 @@ def run(arguments: Sequence[str]) -> int:
         # Whoever read the output has gone, as `head` does. Python flushes once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FAILED
+    except OSError as e:
+        where = f"{e.filename}: " if e.filename else ""
+        return _tell(f"{where}{e.strerror or e}", Exit.FAILED)
     except Exception as e:
         if sys.flags.dev_mode:
             raise

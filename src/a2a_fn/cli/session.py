@@ -19,12 +19,15 @@ from .listing import show_card, show_task, show_tasks, state_name
 from .screen import Screen
 from .shelf import Shelf
 from .transcript import Transcript, state_word
+from .writing import check_directory
 
 
 class Session:
     """A context manager around one command; each method does it and returns the exit code."""
 
     def __init__(self, url: str, out: Path | None, timeout: float | None, *, as_json: bool) -> None:
+        if out is not None:
+            check_directory(out)
         self._client = Client(url, timeout)
         self._screen = Screen(machine=as_json)
         self._shelf = Shelf(out, self._client.download)

@@ -17,6 +17,18 @@ _NAME_LIMIT = 200  # bytes of one path component; file systems allow 255
 _DEPTH_LIMIT = 8
 
 
+def check_directory(out: Path) -> None:
+    """Fail if nothing can be written below `out`, which need not exist: before the work is done,
+    not after."""
+    place = out.absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        raise Failure(f"{out}: {place} is not a directory")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise Failure(f"{out}: {place} is not writable")
+
+
 def safe_name(name: str) -> str:
     """A relative path that stays below where it is put, whatever the name."""
     steps = []

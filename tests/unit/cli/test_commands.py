@@ -142,6 +142,16 @@ class TestFailures:
         assert result.code == 2
         assert "secret" not in result.err + result.out
 
+    def test_a_directory_that_is_none_is_told_before_anything_is_sent(
+        self, cli, agent_url, tmp_path
+    ):
+        (tmp_path / "file").write_text("")
+        before = cli("tasks", agent_url, "--all").out
+        result = cli("call", agent_url, "artifact", "--out", tmp_path / "file" / "out")
+        assert (result.code, result.out) == (2, "")
+        assert f"{tmp_path / 'file'} is not a directory" in result.err
+        assert cli("tasks", agent_url, "--all").out == before
+
     def test_an_empty_message(self, cli, agent_url):
         result = cli("call", agent_url, "  ")
         assert result.code == 2
@@ -225,6 +235,25 @@ class TestFailures:
                 ),
                 2,
                 "refused: bad (m.id: empty)",
+            ),
+            (
+                JSONResponse(
+                    {
+                        "error": {
+                            "code": -32602,
+                            "message": "m.id must be short",
+                            "data": [
+                                {
+                                    "fieldViolations": [
+                                        {"field": "m.id", "description": "must be short"}
+                                    ]
+                                }
+                            ],
+                        }
+                    }
+                ),
+                2,
+                "refused: m.id must be short\n",
             ),
             (JSONResponse({"result": {"task": 5}}), 3, "not valid"),
             (JSONResponse({"result": None}), 3, "not valid"),

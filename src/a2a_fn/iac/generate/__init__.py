@@ -71,8 +71,11 @@ class Generation:
 def generate(text: str, *, format: Format | None = None) -> Generation:
     """Generate a template from a request; never raises on any text.
 
-    `format` wins over the format that the text asks for; without either it is ROS.
+    `format` wins over the format that the text asks for; without either it is ROS. A format other
+    than the two is a ValueError.
     """
+    if format not in (None, "ros", "terraform"):
+        raise ValueError(f"unknown format {format!r}: it is ros or terraform")
     language = detect(text[:MAX_CHARACTERS])
     if len(text) > MAX_CHARACTERS:
         values = MappingProxyType({"count": len(text), "limit": MAX_CHARACTERS})
@@ -107,6 +110,8 @@ def _notes(request: Request, planned: Plan, format: str) -> tuple[str, ...]:
     if planned.region:
         values = MappingProxyType({"region": planned.region})
         messages.append(Message(f"region-{format}", values))
+    if "secret" in request.facts:
+        messages.append(Message("secret-hidden"))
     if "deploy" in request.facts:
         messages.append(Message("nothing-deployed"))
     messages = [

@@ -23,9 +23,9 @@ _OWN = frozenset(
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
-#: What may not follow a phrase of a type. An engine may carry its version (MySQL8.0), a number word
-#: another (twenty-four), a noun its number (vswitch1); nothing else may run on into letters, digits or
-#: a hyphen.
+#: What may not follow a phrase of a type. An engine may carry its version (MySQL8.0), a number
+#: word another (twenty-four), a noun its number (vswitch1); nothing else may run on into letters,
+#: digits or a hyphen.
 _ENDINGS = {
     "engine": r"(?![a-z_])",
     "service": r"(?![a-z_])",

@@ -112,6 +112,11 @@ _SPACE = re.compile(r"\s")
 _NAME = re.compile(r"[a-z0-9\u4e00-\u9fff][^" + _BREAK + r":]*")
 _HAN_NAME = re.compile(r"[\u4e00-\u9fff]+?(?=的|和|与|[\W]|$)")
 _AFTER_NAMED = re.compile(r"[\s:：=]*")
+_GLUE = ("stop", "with", "of", "in", "to", "named")
+_PUNCTUATION = ":：=,，.。;；、()（）"
+_SECRET = re.compile(r"[^\s，。；、\u4e00-\u9fff]*[^\s，。；、\u4e00-\u9fff,.;)]")
+#: What is said instead of a secret.
+HIDDEN = "***"
 _WORD = re.compile(r"[^" + _BREAK + r"]+")
 
 
@@ -127,6 +132,7 @@ def read(text: str, words: Lexicon) -> list[Mark]:
             continue
         mark = (
             _name_after(text, folded, place, marks, words)
+            or _secret_after(text, folded, place, marks, words)
             or _literal(text, folded, place, marks)
             or _phrase(text, folded, place, words)
             or _numeral(text, folded, place, words)
@@ -165,6 +171,19 @@ def _name_after(
     while folded[end - 1] in "." and end - 1 > start:
         end -= 1
     return Mark("name", text[start:end], text[start:end], start, end)
+
+
+def _secret_after(
+    text: str, folded: str, place: int, marks: list[Mark], words: Lexicon
+) -> Mark | None:
+    """Return a mark that hides what follows "password" or "password is", unless it is a word."""
+    said = [mark.type for mark in marks[-2:]]
+    if "secret" not in said or (said[-1] != "secret" and said[-1] not in _GLUE):
+        return None
+    if words.match(folded, place) or folded[place] in _PUNCTUATION:
+        return None
+    found = _LITERALS[0][1].match(text, place) or _SECRET.match(text, place)
+    return Mark("hidden", HIDDEN, HIDDEN, place, found.end()) if found else None
 
 
 def _literal(text: str, folded: str, place: int, marks: list[Mark]) -> Mark | None:

@@ -46,12 +46,12 @@ class Opening:
 def alicloud_ports(protocol: str | None, text: str | None) -> tuple[int, int] | None:
     """Return the TCP ports of a security group's rule; None if it opens none, or that is open.
 
-    With the protocol `all` the range is `-1/-1`, which `tcp` does not take.
+    `-1/-1` goes with the protocol `all`, and not with `tcp`.
     """
     match protocol, text:
-        case "all", "-1/-1" | "1/65535":
+        case "all", "-1/-1":
             return ALL
-        case "tcp", str():
+        case "all" | "tcp", str():
             return port_range(text)
     return None
 

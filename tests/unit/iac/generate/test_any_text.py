@@ -71,7 +71,7 @@ def test_arbitrary_words_of_the_vocabulary_give_sound_templates_or_questions(tex
     result = generate(text, format="ros")
     check(result)
     for word in result.not_understood:
-        assert all(part in text for part in word.split())
+        assert word == "***" or all(part in text for part in word.split())
 
 
 @settings(max_examples=40, deadline=None)

@@ -106,6 +106,29 @@ def test_where_no_source_is_said_the_narrow_one_is_taken(text: str, source: Any)
     assert [rule[2] for rule in rules(text)] == [source]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a server, don't open ssh to the internet", []),
+        ("a server with no ssh", []),
+        ("a server with port 443 closed", []),
+        ("a server, block port 22 and open port 443 to the internet", [("443/443", "0.0.0.0/0")]),
+        ("a server: do not allow rdp from internet; allow https from 10.0.0.0/8",
+         [("443/443", "10.0.0.0/8")]),
+        ("a server with ssh not open to the world, only from 10.0.0.0/8",
+         [("22/22", "10.0.0.0/8")]),
+        ("a server with https not open to the internet, only the VPC",
+         [("443/443", "10.0.0.0/16")]),
+        ("一台服务器，不要开放22端口", []),
+        ("一台服务器，开放443端口，禁止22端口", [("443/443", "0.0.0.0/0")]),
+        ("un serveur sans ssh", []),
+        ("un serveur, n'autorise pas ssh depuis internet", []),
+    ],
+)  # fmt: skip
+def test_what_is_forbidden_is_not_opened(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [rule[1:] for rule in rules(text)] == expected
+
+
 def test_an_instance_without_a_word_on_ports_stays_closed() -> None:
     assert rules("an ECS instance") == []
 

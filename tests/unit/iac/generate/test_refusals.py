@@ -78,6 +78,11 @@ def test_a_ban_does_not_reach_what_follows() -> None:
         "a server, open port 99999 to the internet",
         "a server, open port 443 to the internet and block port 443",
         "three ECS instances, four public and one private",
+        "two or three ECS instances",
+        "between 2 and 4 ECS instances",
+        "2-4 ECS instances",
+        "an ECS instance or a database",
+        "a server, open everything from anywhere except port 22",
         "what is a VPC?",
         "什么是VPC？",
         "qu'est-ce qu'un VPC ?",
@@ -130,3 +135,22 @@ def test_a_public_bucket_stays_private_and_says_so_first(text: str) -> None:
     assert "AccessControl: private" in result.files["template.yml"]
     assert "BlockPublicAccess: true" in result.files["template.yml"]
     assert result.notes[0] in result.summary.splitlines()[3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "an ECS instance with password hunter2,X!",
+        'an ECS instance, its password is "hunter2,X!"',
+        "an ECS instance; password: hunter2,X!",
+        "一台ECS，密码为hunter2,X!，再加一个VPC",
+        "une instance ECS avec le mot de passe hunter2,X!",
+        "LTAI5thunter2hunter2hunter2 an ECS instance",
+    ],
+)
+def test_a_secret_in_the_request_is_neither_used_nor_repeated(text: str) -> None:
+    for format in ("ros", "terraform"):
+        result = generate(text, format=format)
+        assert kinds_of(result)["ecs"] == 1
+        assert result.not_understood == ("***",)
+        assert "hunter2" not in repr(result)

@@ -109,6 +109,13 @@ class Reader(Numbers):
         self._close_opening()
         self._purpose = True
 
+    def _on_secret(self, mark: Mark) -> None:
+        """Skip "password": it is a parameter anyway."""
+
+    def _on_hidden(self, mark: Mark) -> None:
+        self._facts.add("secret")
+        self._lose(mark)
+
     def _on_existing(self, mark: Mark) -> None:
         self._problem("existing", word=mark.text)
 
@@ -130,7 +137,21 @@ class Reader(Numbers):
     def _on_comma(self, mark: Mark) -> None:
         self._article = ""
 
-    _on_and = _on_or = _on_list = _on_slash = _on_comma
+    _on_and = _on_list = _on_slash = _on_comma
+
+    def _on_or(self, mark: Mark) -> None:
+        """Ask which of two things is meant; "no NAT or EIP" means both."""
+        self._article = ""
+        before, after = self._peek(-1), self._noun_or_number()
+        if self._negated is None and before and after:
+            pair = {before.type, after.type}
+            if pair in ({"noun"}, {"num"}, {"engine"}):
+                self._problem("either-or", first=before.text, second=after.text)
+
+    def _noun_or_number(self) -> Mark | None:
+        skipped = ("a", "the", "stop")
+        rest = self._marks[self._place + 1 :]
+        return next((mark for mark in rest if mark.type not in skipped), None)
 
     def _on_stop(self, mark: Mark) -> None:
         """Skip a word that says nothing by itself."""

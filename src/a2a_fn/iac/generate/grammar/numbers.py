@@ -35,6 +35,10 @@ class Numbers(Nouns):
             self._drop_count()
             self._count = mark
             return
+        other = self._alternative()
+        if other:
+            self._problem("either-or", first=mark.text, second=other.text)
+            return
         if self._peek_type() == "each" and self._current and self._current.count is None:
             self._current.count = mark.value
             return
@@ -55,6 +59,13 @@ class Numbers(Nouns):
             self._part()
             return
         self._lose(mark)
+
+    def _alternative(self) -> Mark | None:
+        """Return the second count of "2 to 4 servers" or "between two and three"."""
+        following = self._marks[self._place + 1 : self._place + 4]
+        if [mark.type for mark in following[1:]] != ["num", "noun"]:
+            return None
+        return following[1] if following[0].type in ("and", "or", "to") else None
 
     def _relative(self, count: Mark) -> bool:
         """Keep a count for the noun after a relative clause: 一台不带公网IP的服务器; tell if so.

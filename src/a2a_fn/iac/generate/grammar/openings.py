@@ -24,12 +24,17 @@ class Opening:
     to: bool = False
     source_first: bool = False
     ended: bool = False
+    denied: bool = False
+    narrowed: bool = False
 
     def add_source(self, source: str) -> None:
         """Add a source: a CIDR block, `world`, `vpc` or `admin`."""
+        self.awaits_source = False
+        if self.denied and source == "world":
+            self.denied, self.narrowed = False, True
+            return
         self.source_first = self.source_first or not self.ports
         self.sources.append(source)
-        self.awaits_source = False
 
     def add_port(self, low: int, high: int, name: str = "", protocol: str = "") -> None:
         """Add a port range; ICMP and "all" have no ports."""
@@ -55,7 +60,8 @@ class Opening:
 
     def rules(self) -> list[Rule]:
         """Return one rule for each port and source."""
-        sources = self.sources or [""]
+        # Not to the world, and no word of to whom: no wider than the VPC.
+        sources = self.sources or ["vpc" if self.narrowed else ""]
         return [
             Rule(port.low, port.high, port.protocol, source, port.name)
             for port in self.ports

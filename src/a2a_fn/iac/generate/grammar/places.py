@@ -25,6 +25,11 @@ class Places(Traits):
             return
         if self._ruled_out(mark):
             return
+        current = self._current
+        said_before = self._peek_type(-1) == "noun" and current and not current.cidrs
+        if said_before and current and current.takes("cidr"):
+            current.cidrs.append(mark.value)
+            return
         ahead = self._noun_ahead()
         if ahead and Draft(ahead).takes("cidr"):
             self._ahead_cidrs.append(mark.value)

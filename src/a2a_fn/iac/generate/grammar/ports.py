@@ -15,6 +15,11 @@ class Ports(Sentence):
     def _on_open(self, mark: Mark) -> None:
         clause = self._opening
         after_port = self._peek_type(-1) in _PORTS
+        if self._negated and clause and clause.ports and not clause.sources:
+            # "ssh not open to the world, only from ..."
+            clause.denied = True
+            self._spend_negation()
+            return
         if clause and clause.ports and not clause.sources and after_port:
             # "port 443 open to the internet"
             clause.said_open = clause.ended = True
@@ -27,11 +32,19 @@ class Ports(Sentence):
             self._source_ahead = ""
 
     def _on_close(self, mark: Mark) -> None:
+        clause = self._opening
+        if clause and clause.ports and not clause.sources and self._peek_type(-1) in _PORTS:
+            # "port 443 closed"
+            clause.closed = True
+            return
         self._close_opening()
         self._opening = Opening(closed=True, said_open=True)
 
     def _clause(self) -> Opening:
         """Return the opening clause at hand, or a new one."""
+        if self._negated:
+            # "... except port 22" in a clause that opens, or a clause of its own
+            self._close_opening()
         if self._opening is None:
             self._opening = Opening(closed=self._negated is not None)
             self._spend_negation()
@@ -79,6 +92,8 @@ class Ports(Sentence):
             clause = self._opening
             if clause and clause.ports:
                 clause.extend_last(high)
+        elif self._noun_ahead():
+            self._problem("either-or", first=low, second=high)
         else:
             self._lose(mark)
 
@@ -126,7 +141,7 @@ class Ports(Sentence):
         clause, self._opening = self._opening, None
         if clause is None:
             return
-        if clause.closed:
+        if clause.closed or (clause.denied and not clause.sources and not clause.narrowed):
             self._closed += clause.rules()
             return
         if not clause.ports:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -10,6 +12,7 @@ from a2a_fn.iac.generate.grammar.drafts import Draft
 from a2a_fn.iac.generate.grammar.folding import fold_marks
 from a2a_fn.iac.generate.grammar.openings import Opening
 from a2a_fn.iac.generate.model import Mark, Message, Rule
+from a2a_fn.iac.generate.reading import HIDDEN
 
 #: What may stand between an adjective and its noun.
 INSIDE_PHRASE = frozenset({
@@ -31,6 +34,8 @@ TRAITS: MappingProxyType[str, tuple[str, Any]] = MappingProxyType(
         "keypair": ("key_pair", True),
     }
 )
+#: An access key id of the cloud, which is not a secret by itself and is not repeated either.
+_KEY_ID = re.compile(r"LTAI[A-Za-z0-9]{8,}|(?<![A-Z0-9])AKIA[A-Z0-9]{12,}")
 HOSTS = ("ecs", "nat")
 GUARDED = ("security_group", "ecs")
 
@@ -162,5 +167,12 @@ class Sentence:
         self._negated = None
         return True
 
+    def _hide(self, mark: Mark) -> Mark:
+        """Return a mark without its text where it looks like the id of an access key."""
+        if not _KEY_ID.search(mark.text):
+            return mark
+        self._facts.add("secret")
+        return replace(mark, text=HIDDEN)
+
     def _lose(self, *marks: Mark) -> None:
-        self._not_understood += marks
+        self._not_understood += [self._hide(mark) for mark in marks]

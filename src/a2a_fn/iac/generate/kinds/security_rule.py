@@ -71,7 +71,8 @@ def _check(planner: Planner, rule: Rule) -> None:
     if rule.protocol in ("tcp", "udp") and not 1 <= rule.low <= rule.high <= 65535:
         raise Unanswered("port-range", low=rule.low, high=rule.high)
     for closed in planner.request.closed:
-        if closed.low <= rule.high and rule.low <= closed.high and closed.protocol == rule.protocol:
+        overlap = closed.low <= rule.high and rule.low <= closed.high
+        if rule.protocol == "all" or (overlap and closed.protocol == rule.protocol):
             raise Unanswered("port-open-and-closed", port=_title(rule))
 
 

@@ -47,9 +47,10 @@ TERMS = {
     "|shouldn't|should not|must not|mustn't|avoid|except|excluding|not any|not a|skip|isn't|aren't",
     "and": "and|as well as|also|plus|along with|together with|then",
     "or": "or",
-    "create": "create|make|build|generate|write|set up|setup|add|give me|i need|i want|i would like"
-    "|i'd like|we need|we want|need|want|design|prepare|draft|produce|get me|creating|have|put"
-    "|can you create|spin up|stand up|configure|define|use|include|template for",
+    "create": "creation|creation of|create|make|build|generate|write|set up|setup|add|give me|i "
+    "need|i want|i would like|i'd like|we need|we want|need|want|design|prepare|draft|produce"
+    "|get me|creating|have|put|can you create|spin up|stand up|configure|define|use|include"
+    "|template for",
     "deploy": "deploy|launch|provision|start up|roll out|apply",
     "destroy": "delete|destroy|remove|drop|terminate|tear down|wipe|erase|decommission|kill"
     "|get rid of|deleting|destroying|removing",
@@ -101,6 +102,8 @@ TERMS = {
     "|multi availability zone|cross zone|fault tolerant|several zones",
     "versioned": "versioned|versioning|object versioning|versions|with versioning",
     "protect": "deletion protection|delete protection|termination protection|release protection",
+    "secret": "password|passwd|passphrase|pwd|secret|secret key|access key|access key id|access "
+    "key secret|api key|token|credential",
     "keypair": "key pair|keypair|ssh key|ssh key pair|ssh keypair|public key",
     "engine:MySQL": "mysql|rds mysql|rds for mysql|my sql",
     "engine:PostgreSQL": "postgresql|postgres|pgsql|postgre|pg|rds postgresql|rds for postgresql",
@@ -209,6 +212,8 @@ SAYS = {
     "database-engine": "The database is {engine} {version}, as far as you did not say.",
     "region-ros": "A ROS template has no region of its own: make the stack in {region}.",
     "region-terraform": "The region {region} is the default of the variable region.",
+    "secret-hidden": "A password or key in the request is neither used nor repeated: secrets are "
+    "parameters.",
     "nothing-deployed": "These are files; nothing was created in your account.",
     # ---- questions
     "nothing-asked": "What would you like? I write ROS and Terraform templates for VPC, vSwitch, "
@@ -221,6 +226,7 @@ SAYS = {
     "existing": "“{word}”: I only write new, whole stacks and cannot see what exists. May I make "
     "a new one instead?",
     "too-long": "The request has {count} characters; at most {limit} are read. Can you shorten it?",
+    "either-or": "“{first}” or “{second}”? I do not choose between them.",
     "two-formats": "ROS or Terraform? I write one of them at a time.",
     "two-regions": "{first} or {second}? A stack lies in one region.",
     "public-and-private": "Should the {kind} be public or private? You said both.",

@@ -42,13 +42,14 @@ TERMS = {
     "|excepte|sauf|surtout pas|d'aucune|d'aucun|eviter",
     "and": "et|ainsi que|aussi|egalement|plus|puis|de meme que|avec aussi|et puis",
     "or": "ou",
-    "create": "cree|creer|creez|cree moi|cree-moi|faire|fais|faites|generer|genere|generez|ecrire"
-    "|ecris|ecrivez|je veux|je voudrais|j'aimerais|il me faut|il faut|il nous faut|besoin|j'ai "
-    "besoin|nous voulons|construire|construis|ajouter|ajoute|ajoutez|preparer|prepare|donne moi"
-    "|donne-moi|mettre en place|mets en place|concevoir|produire|definir|monter|configurer|je "
-    "souhaite|nous souhaitons|nous avons besoin|veux|voudrais|utiliser|utilise|comprenant"
-    "|contenant|crees",
-    "deploy": "deployer|deploie|deployez|lancer|lance|lancez|provisionner|provisionne|demarrer",
+    "create": "creation|creation de|mise en place|mise en place de|cree|creer|creez|cree moi"
+    "|cree-moi|faire|fais|faites|generer|genere|generez|ecrire|ecris|ecrivez|je veux|je voudrais"
+    "|j'aimerais|il me faut|il faut|il nous faut|besoin|j'ai besoin|nous voulons|construire"
+    "|construis|ajouter|ajoute|ajoutez|preparer|prepare|donne moi|donne-moi|mettre en place|mets "
+    "en place|concevoir|produire|definir|monter|configurer|je souhaite|nous souhaitons|nous "
+    "avons besoin|veux|voudrais|utiliser|utilise|comprenant|contenant|crees",
+    "deploy": "deploiement|deploiement de|deployer|deploie|deployez|lancer|lance|lancez"
+    "|provisionner|provisionne|demarrer",
     "destroy": "supprimer|supprime|supprimez|detruire|detruis|detruisez|effacer|efface|enlever"
     "|enleve|retirer|retire|liberer|resilier|desinstaller",
     "change": "modifier|modifie|modifiez|changer|change|changez|mettre a jour|mets a jour|renommer"
@@ -98,6 +99,7 @@ TERMS = {
     "versioned": "versionne|versionnee|versionnes|versionnement|versionnage|gestion des versions"
     "|versioning",
     "protect": "protection contre la suppression|protection de suppression",
+    "secret": "mot de passe|mots de passe|cle d'acces|cle secrete|jeton|identifiants",
     "keypair": "paire de cles|paire de clefs|cle ssh|cles ssh|clef ssh|paire de cles ssh|cle "
     "publique",
     "engine:SQLServer": "serveur sql",
@@ -185,6 +187,8 @@ SAYS = {
     "database-engine": "La base est {engine} {version}, pour ce que vous n'avez pas précisé.",
     "region-ros": "Un modèle ROS n'a pas de région propre : créez la pile dans {region}.",
     "region-terraform": "La région {region} est la valeur par défaut de la variable region.",
+    "secret-hidden": "Un mot de passe ou une clé dans la demande n'est ni utilisé ni répété : les "
+    "secrets sont des paramètres.",
     "nothing-deployed": "Ce sont des fichiers ; rien n'a été créé dans votre compte.",
     "nothing-asked": "Que souhaitez-vous ? J'écris des modèles ROS et Terraform pour VPC, "
     "vSwitch, groupe de sécurité, ECS, EIP, passerelle NAT, OSS et RDS. Par exemple : un VPC "
@@ -197,6 +201,7 @@ SAYS = {
     "ce qui existe. Puis-je en créer une nouvelle ?",
     "too-long": "La demande a {count} caractères ; {limit} au plus sont lus. Pouvez-vous "
     "l'abréger ?",
+    "either-or": "« {first} » ou « {second} » ? Je ne choisis pas à votre place.",
     "two-formats": "ROS ou Terraform ? J'en écris un à la fois.",
     "two-regions": "{first} ou {second} ? Une pile se trouve dans une seule région.",
     "public-and-private": "Public ou privé pour : {kind} ? Vous avez dit les deux.",

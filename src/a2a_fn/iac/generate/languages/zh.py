@@ -51,6 +51,7 @@ TERMS = {
     "ha": "不同可用区|不同的可用区|两个不同的可用区|高可用|高可用版|多可用区|跨可用区|容灾|多az",
     "versioned": "版本控制|多版本|开启版本控制|启用版本控制",
     "protect": "删除保护|释放保护|防删除",
+    "secret": "密码|口令|登录密码|访问密钥|秘钥",
     "keypair": "密钥对|ssh密钥|密钥登录|密钥",
     "version": "版本|版",
     "unit:cpu": "核|核心|个核|核cpu|核vcpu",
@@ -134,6 +135,7 @@ SAYS = {
     "database-engine": "未说明的部分按 {engine} {version} 处理。",
     "region-ros": "ROS 模板本身不含地域：请在 {region} 创建资源栈。",
     "region-terraform": "变量 region 的默认值为 {region}。",
+    "secret-hidden": "请求中的密码或密钥既不使用也不复述：密码一律为参数。",
     "nothing-deployed": "这些只是文件，没有在您的账号中创建任何资源。",
     "nothing-asked": "您需要什么？我可以为 VPC、交换机、安全组、ECS、EIP、NAT 网关、OSS、RDS 编写 "
     "ROS 和 Terraform 模板。例如：创建一个 VPC、两个交换机和一台允许公网访问 443 端口的 ECS。",
@@ -141,6 +143,7 @@ SAYS = {
     "no-changes": "“{word}”：我只编写新模板，不修改、不删除已有的任何资源。模板中需要哪些新资源？",
     "existing": "“{word}”：我只编写完整的新资源栈，看不到已有资源。可以新建一个吗？",
     "too-long": "请求有 {count} 个字符，最多读取 {limit} 个。能否缩短？",
+    "either-or": "“{first}”还是“{second}”？我不替您选择。",
     "two-formats": "ROS 还是 Terraform？一次只写一种。",
     "two-regions": "{first} 还是 {second}？一个资源栈只在一个地域。",
     "public-and-private": "{kind}应为公网还是私网？两者都提到了。",

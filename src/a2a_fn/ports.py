@@ -83,9 +83,11 @@ class Rows(Protocol):
 
     Partitions and keys are ASCII strings of 1 to 500 bytes, ordered by their bytes; a longer one is
     ``errors.TooLarge``, an empty or non-ASCII one a ``ValueError``. Values are bytes, at most
-    ``VALUE_LIMIT``; a larger one is ``errors.TooLarge``. In both cases nothing is written. Every read is strongly consistent: it sees each write that was answered before it
-    began. A row past its ``expires`` is left out of reads at once, whenever it is removed, and
-    counts as none for every condition.
+    ``VALUE_LIMIT``; a larger one is ``errors.TooLarge``. In both cases nothing is written.
+
+    Every read is strongly consistent: it sees each write that was answered before it began. A row
+    past its ``expires`` is left out of reads at once, whenever it is removed, and counts as none
+    for every condition.
     """
 
     async def get(self, partition: str, key: str) -> Row | None:

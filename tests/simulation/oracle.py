@@ -37,6 +37,7 @@ class OpenTurn:
     tries: int = 0  # claims since the last checkpoint
     said: list[tuple[str, str]] = field(default_factory=list)  # (artifact id or "", token)
     safe: int = 0  # how many of them the last checkpoint covers
+    beside: bool = False  # a sibling was canceled since its worker's last slot
 
 
 @dataclass(slots=True)
@@ -85,6 +86,15 @@ class Oracle:
         """Whether the message is in a journal, and not so long that it may run anew."""
         runs = self.submitted.get(digest)
         return bool(runs) and self.world.now - runs[-1][0] < self.window
+
+    def story(self, task: str) -> Story:
+        """The journal that a task is in."""
+        return self.stories[task.partition("-")[0]]
+
+    def true(self, task: str, head: Head) -> None:
+        """What was seen of a task is what it was at that slot."""
+        fold = self.folds.get((task, head.slot))
+        self.need(fold == head, f"{task} was seen as it never was, at slot {head.slot}")
 
     # ------------------------------------------------ each change as it lands
 
@@ -160,12 +170,14 @@ class Oracle:
                 turn and turn.task == slot.task and turn.live and turn.epoch == slot.epoch,
                 where + "written by a stale epoch",
             )
-            self._worked(story, n, slot, where)
+            self._worked(part, slot, where)
         elif turn and turn.task == slot.task:
             self.world.count["canceled a turn"] += 1
             story.turn = None
         else:
             self.world.count["canceled beside a turn" if turn else "canceled an idle task"] += 1
+            if turn:
+                turn.beside = turn.live
         if turn and story.turn is None:
             story.busy_until = self.world.now
 
@@ -220,10 +232,13 @@ class Oracle:
         else:
             self.need(len(turn.said) == turn.safe, where + "words come again, with no restart mark")
 
-    def _worked(self, story: Story, n: int, slot: Slot, where: str) -> None:
+    def _worked(self, part: str, slot: Slot, where: str) -> None:
+        story = self.stories[part]
         turn = story.turn
         assert turn is not None
         turn.real = self.born[slot.writer]
+        self.world.count["went on after a sibling's cancel"] += turn.beside
+        turn.beside = False
         for event in slot.events:
             if event.payload.HasField("artifact_update"):
                 artifact = event.payload.artifact_update.artifact
@@ -232,17 +247,14 @@ class Oracle:
                 name, parts = "", event.payload.status_update.status.message.parts
             turn.said += [(name, t) for part in parts for t in _TOKEN.findall(part.text)]
         if slot.checkpoint:
-            key = (heads.partition(self._part(story)), slot.checkpoint)
-            self.need(self.world.rows.peek(*key), where + "its checkpoint is not there")
+            key = (heads.partition(part), slot.checkpoint)
+            self.need(self.world.store.rows.peek(*key), where + "its checkpoint is not there")
             turn.tries, turn.safe = 0, len(turn.said)
         if slot.kind is Kind.YIELDED:
             turn.live = False
         if slot.kind is Kind.FINISHED:
             self._finished(story.heads[slot.task], turn, where)
             story.turn = None
-
-    def _part(self, story: Story) -> str:
-        return next(part for part, s in self.stories.items() if s is story)
 
     def _finished(self, head: Head, turn: OpenTurn, where: str) -> None:
         script = self.scripts[turn.name]
@@ -298,7 +310,7 @@ class Oracle:
             if digest in self.submitted:
                 self.need(answers["accepted"] + answers["unknown"], f"refused {digest} ran")
         for task in self.canceled:
-            state = self.stories[task.partition("-")[0]].heads[task].state
+            state = self.story(task).heads[task].state
             self.need(state == 5, f"canceled {task} is in state {state}")
 
 

@@ -35,16 +35,16 @@ class Tally:
     operations: int = 0
     count: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
-    broken: list[tuple[int, str, str]] = field(default_factory=list)  # (seed, options, law)
+    broken: list[tuple[int, str, str]] = field(default_factory=list)  # (seed, strike, law)
 
-    def add(self, result: Result, options: str = "") -> None:
+    def add(self, result: Result, strike: str = "") -> None:
         """Take one schedule in."""
         self.schedules += 1
         self.operations += result.operations
         self.count.update(result.count)
         self.seen.update({case: 1 for case, n in result.count.items() if n})
         if result.broken:
-            self.broken.append((result.seed, options, result.broken))
+            self.broken.append((result.seed, strike, result.broken))
 
     def join(self, other: Tally) -> None:
         """Take another tally in."""
@@ -57,9 +57,15 @@ class Tally:
     def faults(self) -> str:
         """Each broken seed, its law and how to replay it."""
         return "\n".join(
-            f"seed {seed}: {law}\n    make simulate SEED={seed} MODE={self.mode}{more}"
-            for seed, more, law in sorted(self.broken)[:20]
+            f"seed {seed}: {law}\n    {self._replay(seed, strike)}"
+            for seed, strike, law in sorted(self.broken)[:20]
         )
+
+    def _replay(self, seed: int, strike: str) -> str:
+        if strike:
+            run = "python -m tests.simulation.run --trace"
+            return f"{run} --seed {seed} --mode {self.mode} --strike {strike}"
+        return f"make simulate SEED={seed} MODE={self.mode}"
 
 
 def batch(job: tuple[str, int, int, str]) -> Tally:
@@ -93,7 +99,7 @@ def systematic(job: tuple[str, int]) -> Tally:
         for n in range(1, calm.operations + 1):
             for how in STRIKES:
                 struck = play(seed, atomic=atomic, faults=False, strike=(n, how))
-                tally.add(struck, f" STRIKE={n}:{how}")
+                tally.add(struck, f"{n}:{how}")
             if n % 10 == 0:
                 gc.collect()
     finally:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from a2a_fn.errors import Unavailable
 
-from .actors import Cast
+from .clients import Clients
 from .oracle import Broken
 from .scripts import ScriptedFailure
+from .workers import Workers
 from .world import World
 
 
@@ -35,13 +36,13 @@ def play(
 ) -> Result:
     """Run one schedule; the same arguments give the same run, in any process."""
     world = World(seed, atomic=atomic, faults=faults, strike=strike, trace=trace)
-    cast = Cast(world)
+    clients, workers = Clients(world), Workers(world)
     try:
         with witness(world):
-            _open(world, cast)
+            _open(world, clients, workers)
             world.loop.run()
             if not world.broken:
-                _close(world, cast)
+                _close(world, clients)
     except Broken as law:
         assert world.broken, law
     except Exception as error:  # a callback of the product itself
@@ -50,7 +51,7 @@ def play(
             raise
     broken = world.broken  # what the burial stirs up is no finding
     unheard = world.loop.bury()
-    return Result(seed, broken or unheard, world.operations, dict(world.count))
+    return Result(seed, broken or unheard, world.store.operations, dict(world.count))
 
 
 class _Witness(logging.Handler):
@@ -85,31 +86,31 @@ def witness(world: World) -> Iterator[None]:
         logger.propagate = propagate
 
 
-def _open(world: World, cast: Cast) -> None:
+def _open(world: World, clients: Clients, workers: Workers) -> None:
     rng = world.rng
     world.queue_open = rng.random() < 0.5
     if world.faults and rng.random() < 0.2:
         down = rng.uniform(0, 60)
-        world.down = (down, down + rng.choice((3.5, 6.0, 25.0)))
+        world.store.down = (down, down + rng.choice((3.5, 6.0, 25.0)))
     for i in range(rng.choice((1, 2, 2))):
         owner = rng.choice(("ann", "ann", "bob"))
         named = rng.random() < 0.6
         at = rng.choice((0.0, rng.uniform(0, 50)))
         for _ in range(rng.choice((1, 2, 3, 3)) if named else 1):
-            message = cast.message(context_id=f"ctx{i}" if named else "")
-            cast.later(at, cast.send, owner, message)
+            message = clients.message(context_id=f"ctx{i}" if named else "")
+            world.later(at, clients.send, owner, message)
             if rng.random() < 0.4:
                 again = rng.choice((0.0, 0.0, rng.uniform(0, 3), rng.uniform(0, 200), 650.0))
-                cast.later(at + again, cast.send, owner, message)
+                world.later(at + again, clients.send, owner, message)
             at += rng.choice((0.0, rng.uniform(0, 2), rng.uniform(0, 100)))
-    world.loop.outside(1.0, cast.tick)
+    world.loop.outside(1.0, workers.tick)
 
 
-def _close(world: World, cast: Cast) -> None:
+def _close(world: World, clients: Clients) -> None:
     """Lists repair what a frozen writer put back late; then all must be as it says."""
     world.until = 0.0
     for owner, state in world.oracle.listings():
-        cast.final_list(owner, state)
+        clients.final_list(owner, state)
     world.loop.run()
     if not world.broken:
         world.oracle.at_rest()

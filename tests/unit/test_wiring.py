@@ -57,7 +57,8 @@ def test_an_agent_that_cannot_be_loaded_is_a_clear_error(agent: str, words: str)
 
 def test_the_http_side_never_imports_the_agent_or_the_sdks_server() -> None:
     code = (
-        "import sys; from a2a_fn.settings import Settings; from a2a_fn.wiring import build_services;"
+        "import sys; from a2a_fn.settings import Settings;"
+        "from a2a_fn.wiring import build_services;"
         "build_services(Settings(engine='memory', agent='executor:no.such:Agent')).app();"
         "bad = ('a2a.server', 'a2a.client', 'a2a.compat', 'pydantic', 'httpx', 'yaml', 'hcl2',"
         " 'a2a_fn.iac', 'a2a_fn.turns', 'a2a_fn.agents.executor', 'sqlite3', 'uvicorn', 'typer');"

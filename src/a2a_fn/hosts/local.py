@@ -41,6 +41,7 @@ async def serve(settings: Settings, *, workers: int | None = None) -> int:
     set_up_logs(settings.log)
     services = build_services(settings)
     count = settings.workers if workers is None else workers
+    _ready(services, count)
     listening = _listening(settings)
     config = uvicorn.Config(
         services.app(),
@@ -70,6 +71,7 @@ async def work(settings: Settings, *, workers: int | None = None) -> int:
     set_up_logs(settings.log)
     services = build_services(settings)
     count = settings.workers if workers is None else workers
+    _ready(services, count)
     stop = asyncio.Event()
     with _signals(stop):
         async with _pool(services, count, stop):
@@ -77,6 +79,13 @@ async def work(settings: Settings, *, workers: int | None = None) -> int:
             await stop.wait()
     await services.close()
     return 0
+
+
+def _ready(services: Services, workers: int) -> None:
+    """Raise now what would otherwise fail the first task: no such agent, no place for the data."""
+    _ = services.data
+    if workers:
+        _ = services.agent
 
 
 def _listening(settings: Settings) -> socket.socket:

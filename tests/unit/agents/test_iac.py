@@ -9,9 +9,9 @@ import yaml
 from a2a.types.a2a_pb2 import Message, Part, TaskState
 from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Value
+from tests.unit.world import World
 
 from a2a_fn.agents.iac import IacAgent, read
-from tests.unit.world import World
 
 ROS = """\
 ROSTemplateFormatVersion: '2015-09-01'

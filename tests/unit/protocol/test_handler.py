@@ -17,9 +17,9 @@ from a2a.types.a2a_pb2 import (
     TaskState,
 )
 from a2a.utils import errors as a2a
+from tests.unit.world import World, sends
 
 from a2a_fn.protocol.callers import Caller
-from tests.unit.world import World, sends
 
 ME, OTHER = Caller("me"), Caller("other")
 

@@ -8,13 +8,13 @@ import logging
 import pytest
 from a2a.types.a2a_pb2 import Part, TaskState
 from a2a.utils.errors import InvalidParamsError, UnsupportedOperationError
+from tests.unit.world import World
 
 from a2a_fn.errors import TurnLost
 from a2a_fn.journal import intents
 from a2a_fn.journal.slots import Kind
 from a2a_fn.turns import sweep
 from a2a_fn.turns.run import Limits, Outcome
-from tests.unit.world import World
 
 
 @pytest.fixture

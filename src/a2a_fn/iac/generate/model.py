@@ -32,8 +32,9 @@ class Mark:
 class Rule:
     """One inbound opening: a port range, a protocol, and from where.
 
-    `source` is a CIDR block, `world`, `vpc` (the VPC's own range), `admin` (asked of whoever
-    deploys), or empty when the request did not say.
+    `source` is a CIDR block, `world`, `vpc` (the VPC's own range), `stack` (other
+    resources of the request), `admin` (asked of whoever deploys), or empty when the request did
+    not say.
     """
 
     low: int

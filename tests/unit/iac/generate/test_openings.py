@@ -60,6 +60,18 @@ def test_protocols() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a web server and a server called data, allow port 3306 from the web servers",
+        "安全组，允许来自ECS的3306端口",
+    ],
+)
+def test_a_source_inside_the_stack_is_the_vpc_and_noted(text: str) -> None:
+    assert [rule[2] for rule in rules(text)] == ["10.0.0.0/16"]
+    assert any("10.0.0.0/16" in note and "3306" in note for note in generate(text).notes)
+
+
 def test_two_sources() -> None:
     found = rules("a server, allow port 8080 from 10.0.0.0/8 and 192.168.0.0/16")
     assert [rule[2] for rule in found] == ["10.0.0.0/8", "192.168.0.0/16"]

@@ -16,7 +16,7 @@ class Nouns(Places):
     def _on_noun(self, mark: Mark) -> None:
         kind, plural = mark.value
         if self._opening and self._opening.awaits_source:
-            self._opening.add_source("vpc")
+            self._opening.add_source("vpc" if kind == "vpc" else "stack")
             self._clear_ahead()
             return
         self._close_opening()

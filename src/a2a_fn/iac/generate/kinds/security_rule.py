@@ -81,6 +81,8 @@ def _source(planner: Planner, group: Resource, rule: Rule) -> tuple[Any, str]:
     network = str(planner.network(group["vpc"]))
     if rule.source == "vpc":
         return network, ""
+    if rule.source == "stack":
+        return network, "source-is-stack"
     if rule.source not in ("", "world", "admin"):
         block = addresses.block(rule.source)
         if block.prefixlen >= VPC_WIDE:

@@ -195,6 +195,8 @@ SAYS = {
     "protected-port": "{port} is open only to the parameter {admin}, which you choose.",
     "web-port-world": "No source was given for {port}: open to the internet (0.0.0.0/0).",
     "port-vpc-only": "No source was given for {port}: open inside the VPC only ({cidr}).",
+    "source-is-stack": "{port} was asked for from other resources of this stack: open inside the "
+    "VPC ({cidr}).",
     "ecs-encrypted": "In ROS, the disks of ALIYUN::ECS::Instance cannot be encrypted: each "
     "encrypted instance is an ALIYUN::ECS::InstanceGroup of one.",
     "disk-is-data": "A system disk has at most {limit} GiB: the {size} GiB are a data disk.",

@@ -168,6 +168,8 @@ SAYS = {
     "web-port-world": "Aucune source n'était donnée pour {port} : ouvert à Internet (0.0.0.0/0).",
     "port-vpc-only": "Aucune source n'était donnée pour {port} : ouvert dans le VPC seulement "
     "({cidr}).",
+    "source-is-stack": "{port} était demandé depuis d'autres ressources de la pile : ouvert dans "
+    "le VPC ({cidr}).",
     "ecs-encrypted": "Dans ROS, les disques d'ALIYUN::ECS::Instance ne peuvent être chiffrés : "
     "chaque instance chiffrée est un ALIYUN::ECS::InstanceGroup d'une instance.",
     "disk-is-data": "Un disque système a {limit} Gio au plus : les {size} Gio sont un disque de "

@@ -119,6 +119,7 @@ SAYS = {
     "protected-port": "{port} 仅向由您选择的参数 {admin} 开放。",
     "web-port-world": "未指定 {port} 的来源：向公网开放（0.0.0.0/0）。",
     "port-vpc-only": "未指定 {port} 的来源：仅在 VPC 内开放（{cidr}）。",
+    "source-is-stack": "{port} 的来源是本资源栈的其他资源：在 VPC 内开放（{cidr}）。",
     "ecs-encrypted": "ROS 的 ALIYUN::ECS::Instance 不支持磁盘加密：每台加密实例写成数量为 1 的 "
     "ALIYUN::ECS::InstanceGroup。",
     "disk-is-data": "系统盘最大 {limit} GiB：{size} GiB 作为数据盘。",

@@ -1,56 +1,37 @@
-"""Clients, workers and sweepers, each a call of the product and what its answer must be."""
+"""Clients that send, cancel, get and list: each a call of the product, and what it may answer."""
 
 from __future__ import annotations
 
 import asyncio
-from random import Random
-from typing import Any
 
 from a2a.types.a2a_pb2 import Message, Part, Role
 
 from a2a_fn.errors import Unavailable
-from a2a_fn.journal import intents, lists, stream
+from a2a_fn.journal import intents, lists
 from a2a_fn.journal.fold import TERMINAL, Head
 from a2a_fn.journal.ids import digest, partition_of
-from a2a_fn.turns import run, sweep
-from a2a_fn.turns.turn import Turn
 
 from . import scripts
+from .machine import IDS, Machine
 from .oracle import STATES
-from .world import IDS, LIMITS, Machine, World
+from .readers import Readers
+from .world import World
 
 CANCELED = 5
 WHOLE = 50  # a page that holds every task of a schedule
 
 
-class Cast:
-    """Everyone who acts in one schedule."""
+class Clients:
+    """All clients of one schedule."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.oracle = world.oracle
-        self.rng: Random = world.rng
+        self.rng = world.rng
+        self.readers = Readers(world)
         self.messages = 0
         self.planned: dict[str, None] = {}  # tasks that have their followers
         self.reading = 0
-        world.work = self.worker
-
-    def later(self, delay: float, act: Any, *arguments: Any) -> None:
-        """Plan an act."""
-        self.world.pending += 1
-        self.world.loop.outside(delay, self._act, act, arguments)
-
-    def _act(self, act: Any, arguments: tuple[Any, ...]) -> None:
-        self.world.pending -= 1
-        act(*arguments)
-
-    def calm(self) -> bool:
-        """Nothing is left to happen but readers' looks."""
-        world = self.world
-        busy = any(n for kind, n in world.running.items() if kind != "reader")
-        return not (busy or world.pending or any(s.alarms for s in self.oracle.stories.values()))
-
-    # ------------------------------------------------ send
 
     def message(self, context_id: str = "", task: str = "") -> Message:
         """A new user message, with a script for the agent."""
@@ -74,7 +55,7 @@ class Cast:
             if tries > 1 and self.rng.random() < 0.7:
                 self.world.count["retry"] += 1
                 pause = self.rng.choice((0.1, 5.0, 80.0, 300.0))
-                self.later(pause, self.send, owner, message, tries - 1)
+                self.world.later(pause, self.send, owner, message, tries - 1)
 
         async def body(machine: Machine) -> None:
             try:
@@ -104,7 +85,7 @@ class Cast:
             oracle.answers[mark]["busy"] += 1
             world.count["send: busy"] += 1
             if tries > 1 and self.rng.random() < 0.6:
-                self.later(self.rng.uniform(1, 90), self.send, owner, message, tries - 1)
+                self.world.later(self.rng.uniform(1, 90), self.send, owner, message, tries - 1)
             return
         except intents.Ended as ended:
             oracle.need(not (known and oracle.knows(mark)), "refused as ended by itself")
@@ -119,14 +100,10 @@ class Cast:
         runs = [t for _, t in oracle.submitted.get(mark, ())]
         oracle.need(task in runs, "accepted, but it is not in the journal")
         oracle.need(task in oracle.rows, "accepted, but its head is not written")
-        self._true(task, accepted.head)
+        self.oracle.true(task, accepted.head)
         oracle.acked[mark] = task
         self.follow_up(owner, task)
         await machine.wake(accepted.view.part)
-
-    def _true(self, task: str, head: Head) -> None:
-        fold = self.oracle.folds.get((task, head.slot))
-        self.oracle.need(fold == head, f"{task} was seen as it never was, at slot {head.slot}")
 
     def follow_up(self, owner: str, task: str) -> None:
         """What clients do about a task that they know of."""
@@ -136,23 +113,26 @@ class Cast:
         self.planned[task] = None
         if self.reading < 3 and rng.random() < 0.7:
             self.reading += 1
-            self.later(rng.choice((0.0, 0.0, rng.uniform(0, 100))), self.reader, owner, task)
+            delay = rng.choice((0.0, 0.0, rng.uniform(0, 100)))
+            self.world.later(delay, self.readers.reader, owner, task)
         if rng.random() < 0.35:
             delay = rng.choice((rng.uniform(0, 1), rng.uniform(0, 30), rng.uniform(30, 300)))
-            self.later(delay, self.cancel, owner, task)
+            self.world.later(delay, self.cancel, owner, task)
             if rng.random() < 0.2:
-                self.later(delay, self.cancel, owner, task)
+                self.world.later(delay, self.cancel, owner, task)
         idle = [t for t in self.planned if t != task and t[:16] == task[:16]]
         if idle and rng.random() < 0.3:  # a sibling: beside the turn that has just begun
-            self.later(rng.choice((0.1, rng.uniform(0, 20))), self.cancel, owner, rng.choice(idle))
+            self.world.later(
+                rng.choice((0.1, rng.uniform(0, 20))), self.cancel, owner, rng.choice(idle)
+            )
         if rng.random() < 0.4:
-            self.later(rng.uniform(0, 120), self.get, owner, task)
+            self.world.later(rng.uniform(0, 120), self.get, owner, task)
         if rng.random() < 0.5:
-            self.later(rng.choice((0.0, rng.uniform(0, 120))), self.list, owner)
+            self.world.later(rng.choice((0.0, rng.uniform(0, 120))), self.list, owner)
         if rng.random() < 0.5 and self.messages < 7:
             message = self.message(task=task)
             for _ in range(rng.choice((1, 2, 3))):
-                self.later(rng.choice((1.0, rng.uniform(0, 200))), self.send, owner, message)
+                self.world.later(rng.choice((1.0, rng.uniform(0, 200))), self.send, owner, message)
 
     # ------------------------------------------------ cancel, get, list
 
@@ -163,27 +143,24 @@ class Cast:
             try:
                 await intents.cancel(machine.journal, owner, task)
             except intents.Ended:
-                state = self._story(task).heads[task].state
+                state = self.oracle.story(task).heads[task].state
                 self.oracle.need(state in TERMINAL, "not cancelable, but it was")
                 self.world.count["cancel: ended"] += 1
                 return
             self.world.count["cancel: done"] += 1
             self.oracle.canceled.add(task)
-            state = self._story(task).heads[task].state
+            state = self.oracle.story(task).heads[task].state
             self.oracle.need(state == CANCELED, "canceled, but the journal does not say so")
 
         self.world.spawn("cancel", body)
-
-    def _story(self, task: str) -> Any:
-        return self.oracle.stories[partition_of(task) or ""]
 
     def get(self, owner: str, task: str) -> None:
         """A client reads a task."""
 
         async def body(machine: Machine) -> None:
-            before = self._story(task).heads[task].slot
+            before = self.oracle.story(task).heads[task].slot
             view = await intents.find(machine.journal, owner, task)
-            self._true(task, view.tasks[task])
+            self.oracle.true(task, view.tasks[task])
             self.oracle.need(view.tasks[task].slot >= before, "get: an old state of the task")
 
         self.world.spawn("get", body)
@@ -222,7 +199,7 @@ class Cast:
             tasks = [head.task.id for head in page.heads]
             self.oracle.need(len(set(tasks)) == len(tasks), "list: a task twice on one page")
             for head in page.heads:
-                self._true(head.task.id, head)
+                self.oracle.true(head.task.id, head)
             shown += tasks
             cursor = page.next
             if cursor is None:
@@ -237,148 +214,10 @@ class Cast:
                 self.oracle.need(task in shown, f"list misses {task}: {query}, {pages} pages")
 
     def _fits(self, task: str, head: Head, query: lists.Query) -> bool:
-        context = self._story(task).context
+        context = self.oracle.story(task).context
         return (
             head.listed
             and context.owner == query.owner
             and query.state in (0, head.state)
             and query.context_id in ("", context.context_id)
         )
-
-    # ------------------------------------------------ streams
-
-    def reader(self, owner: str, task: str) -> None:
-        """A client follows a task to its end: each piece of the way may be another process."""
-        self._read(owner, task, None, 0)
-
-    def _read(self, owner: str, task: str, cursor: int | None, hops: int) -> None:
-        if cursor is not None:
-            self.world.count["reader came back"] += 1
-        at = [cursor]
-
-        async def body(machine: Machine) -> None:
-            await self._read_on(machine, owner, task, at, hops)
-
-        def crashed() -> None:
-            self.later(self.rng.uniform(0, 30), self._read, owner, task, at[0], hops + 1)
-
-        self.world.spawn("reader", body, crashed)
-
-    async def _read_on(
-        self, machine: Machine, owner: str, task: str, at: list[int | None], hops: int
-    ) -> None:
-        rng, oracle, part = self.rng, self.oracle, partition_of(task) or ""
-        patience = rng.choice((1, 3, 20))
-        done = False
-        try:
-            view = await intents.find(machine.journal, owner, task)
-            head = view.tasks[task]
-            self._true(task, head)
-            if at[0] is None:
-                at[0], slot = head.generation, head.slot
-            else:
-                slot = await stream.slot_before(machine.journal, part, task, at[0], head.slot)
-            state = head.state if at[0] == head.generation else 0
-            events = stream.follow(
-                machine.journal,
-                part,
-                task,
-                view.context.context_id,
-                slot=slot,
-                generation=at[0],
-                slow=20.0,
-            )
-            while state not in TERMINAL:
-                calm = self.calm()
-                seen = await anext(events)
-                if seen is None:
-                    patience -= 1
-                    if calm:
-                        break
-                    if patience <= 0:
-                        raise Unavailable("the reader went away")
-                    continue
-                oracle.need(
-                    seen.generation == at[0] + 1, f"{task}: {seen.generation} after {at[0]}"
-                )
-                truth = oracle.truth.get((task, seen.generation))
-                oracle.need(truth == seen.event, f"{task}: event {seen.generation} was another")
-                at[0] = seen.generation
-                self.world.count["event read"] += 1
-                if seen.last:
-                    state = seen.slot.state
-                if self.world.faulty and rng.random() < 0.15:
-                    raise Unavailable("the reader was cut")
-            done = True
-        except Unavailable:
-            self.later(rng.uniform(0, 60), self._read, owner, task, at[0], hops + 1)
-            return
-        if done:
-            truth_head = self._story(task).heads[task]
-            oracle.need(at[0] == truth_head.generation, f"the stream of {task} ended too soon")
-
-    # ------------------------------------------------ workers, sweepers
-
-    def worker(self, part: str) -> None:
-        """A wake-up is received."""
-        self.world.spawn("worker", lambda machine: self._worker(machine, part))
-
-    async def _worker(self, machine: Machine, part: str) -> None:
-        world, rng = self.world, self.rng
-        epochs: list[int] = []
-        stop = asyncio.Event()
-        ends = float("inf")
-        if world.faulty and rng.random() < 0.3:
-            ends = world.loop.time() + rng.choice((12.0, 30.0, 90.0))
-        elif world.faulty and rng.random() < 0.2:
-            world.loop.call_later(rng.choice((0.1, 5.0, 40.0)), stop.set)
-
-        async def die() -> None:
-            world.kill(machine)
-            await world.loop.create_future()
-
-        async def agent(turn: Turn) -> None:
-            epochs.append(turn._epoch)
-            if turn.checkpoint is not None:
-                world.count["resumed from a checkpoint"] += 1
-            await scripts.perform(turn, self.oracle.scripts[turn.message.message_id], die)
-
-        outcome = await run.run_turn(
-            machine.journal,
-            part,
-            agent,
-            machine.wake,
-            limits=LIMITS,
-            remaining=lambda: ends - world.loop.time(),
-            stop=stop,
-        )
-        world.count[f"outcome {outcome}"] += 1
-        turn = self.oracle.stories[part].turn
-        if epochs and turn and turn.live:
-            self.oracle.need(turn.epoch != epochs[0], f"gave up a turn of its own: {outcome}")
-
-    def sweeper(self) -> None:
-        """The schedule rings."""
-
-        async def wake(part: str) -> None:
-            self.world.enqueue(part, sure=True)
-
-        async def body(machine: Machine) -> None:
-            self.world.count["alarms rung"] += await sweep.sweep(machine.journal, 0, wake)
-
-        self.world.spawn("sweeper", body)
-
-    def tick(self) -> None:
-        """The clock that starts sweepers; ends when nothing is left to do."""
-        world, rng = self.world, self.rng
-        alarms = [int(k[:13]) for s in self.oracle.stories.values() for k in s.alarms]
-        due = min(alarms, default=0)
-        if (due and due <= world.now) or (world.faulty and rng.random() < 0.1):
-            if world.running["sweeper"] < 3:
-                self.sweeper()
-        elif self.calm():
-            return
-        delay = rng.uniform(3, 30)
-        if due and not world.faulty:
-            delay = max(delay, (due - world.now) / 1000 + rng.uniform(0, 8))
-        world.loop.outside(delay, self.tick)

@@ -25,7 +25,7 @@ TINY: dict[str, dict[str, float]] = {
     "warm": {"rounds": 2, "calls": 2, "warm_up": 60},
     "bytes": {"many": 400, "looks": 1},
     "lists": {"few": 120, "many": 400, "sdk": 110, "rounds": 2, "calls": 2},
-    "latency": {"words": 3},
+    "latency": {"turns": 1},
     "throughput": {"rounds": 1, "seconds": 0.2},
 }
 """Sizes that show that a part runs, and nothing else."""

@@ -39,7 +39,11 @@ class Child:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self._answer()
+        try:
+            self._answer()
+        except RuntimeError:
+            self.close()
+            raise
 
     def run(self, operation: str, times: int) -> Sample:
         """Call the operation so many times. Raises RuntimeError with what went wrong in there."""
@@ -60,6 +64,10 @@ class Child:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         try:

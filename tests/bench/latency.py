@@ -1,9 +1,9 @@
 """From the agent's word to the client's event: real servers, a real client, the machine's clock.
 
 The agent says the monotonic time, which all processes of a machine share, further apart than the
-writer waits for more; so each piece is a slot of its own, written at once, and what is measured is
-the write, the news of it, and the way to the client. The servers are asked at the same time, so
-that they share what else the machine does.
+writer waits for more (it waits longer as a turn grows, so the turns are short); so each word is a
+slot of its own, written at once, and what is measured is the write, the news of it, and the way to
+the client. The servers are asked at the same time, so that they share what else the machine does.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from .report import Line
 from .rounds import percentile
 
 BUDGET = 10.0  # ms
-APART = 0.17  # seconds between two words; the writer coalesces for 0.15
+APART = 0.22  # seconds between two words; the writer coalesces for 0.15, and more in a long turn
+WORDS = 10  # of one turn
 
 
-def measure(words: int = 150) -> list[Line]:
+def measure(turns: int = 13) -> list[Line]:
     """p50 and p99 of each server."""
     agent = "agent:tests.bench.agents:Ticker"
     with TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -38,7 +39,7 @@ def measure(words: int = 150) -> list[Line]:
             "SDK, memory": servers.sdk("SdkTicker"),
         }
         urls = {name: stack.enter_context(server).url for name, server in started.items()}
-        taken = asyncio.run(_all(urls, words))
+        taken = asyncio.run(_all(urls, turns))
     sdk = median(taken["SDK, memory"])
     lines = []
     for name, late in taken.items():
@@ -50,21 +51,23 @@ def measure(words: int = 150) -> list[Line]:
     return lines
 
 
-async def _all(urls: dict[str, str], words: int) -> dict[str, list[float]]:
+async def _all(urls: dict[str, str], turns: int) -> dict[str, list[float]]:
     waits = [i * APART / len(urls) for i in range(len(urls))]
     found = await asyncio.gather(
-        *(_one(url, words, wait) for url, wait in zip(urls.values(), waits, strict=True))
+        *(_one(url, turns, wait) for url, wait in zip(urls.values(), waits, strict=True))
     )
     return dict(zip(urls, found, strict=True))
 
 
-async def _one(url: str, words: int, wait: float) -> list[float]:
+async def _one(url: str, turns: int, wait: float) -> list[float]:
     """How late each word came, in ms."""
     await _stream(url, 3)  # what only the first request pays
     await asyncio.sleep(wait)
-    late = await _stream(url, words)
-    if len(late) != words:
-        raise RuntimeError(f"{len(late)} of {words} words came from {url}")
+    late = []
+    for _ in range(turns):
+        late += await _stream(url, WORDS)
+    if len(late) != turns * WORDS:
+        raise RuntimeError(f"{len(late)} of {turns * WORDS} words came from {url}")
     return late
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 from tests.bench import volume
 from tests.bench.__main__ import main, measure
+from tests.bench.child import Child
 from tests.bench.report import Line
 from tests.bench.rounds import compare, interleave, percentile
 from tests.bench.words import pieces
@@ -37,8 +38,9 @@ def test_an_unknown_part_is_refused(capsys):
 
 
 @pytest.mark.parametrize("atomic", [True, False])
-def test_200_events_cost_few_row_writes(atomic):
-    counted = volume.turn(200, atomic=atomic)
+@pytest.mark.parametrize("pause", [volume.FAST, volume.STEADY])
+def test_200_events_cost_few_row_writes(atomic, pause):
+    counted = volume.turn(200, pause=pause, atomic=atomic)
     assert counted.rows <= volume.WRITES
     assert counted.size / 1e6 <= volume.MEGABYTES
 
@@ -47,6 +49,16 @@ def test_200_events_cost_few_row_writes(atomic):
 @pytest.mark.parametrize("events", [20, 200, 2000])
 def test_what_is_written_grows_with_the_content(events, pause):
     assert volume.turn(events, pause=pause).size <= volume.RATIO * events * volume.SIZE
+
+
+def test_what_goes_wrong_in_a_child_is_said(tmp_path):
+    with pytest.raises(RuntimeError, match=r"tests\.bench\.warm:theirs.*no attribute 'theirs'"):
+        Child("tests.bench.warm:theirs")
+    with (
+        Child("tests.bench.lists:ours", folder=str(tmp_path), tasks=0) as child,
+        pytest.raises(RuntimeError, match="no_such_operation"),
+    ):
+        child.run("no_such_operation", 1)
 
 
 def test_a_budget_is_met_or_not():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from a2a.types.a2a_pb2 import Message, Part, Role
 
-from a2a_fn.errors import Unavailable
+from a2a_fn.errors import NotFound, Unavailable
 from a2a_fn.journal import intents, lists
 from a2a_fn.journal.fold import TERMINAL, Head
 from a2a_fn.journal.ids import digest, partition_of
@@ -159,6 +160,10 @@ class Clients:
 
         async def body(machine: Machine) -> None:
             before = self.oracle.story(task).heads[task].slot
+            if self.rng.random() < 0.2:
+                with contextlib.suppress(NotFound):
+                    await intents.find(machine.journal, "eve", task)
+                    self.world.fail("get: another owner's task was found")
             view = await intents.find(machine.journal, owner, task)
             self.oracle.true(task, view.tasks[task])
             self.oracle.need(view.tasks[task].slot >= before, "get: an old state of the task")
@@ -200,6 +205,8 @@ class Clients:
             self.oracle.need(len(set(tasks)) == len(tasks), "list: a task twice on one page")
             for head in page.heads:
                 self.oracle.true(head.task.id, head)
+                theirs = self.oracle.story(head.task.id).context.owner
+                self.oracle.need(theirs == query.owner, "list: a task of another owner")
             shown += tasks
             cursor = page.next
             if cursor is None:

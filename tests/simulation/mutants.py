@@ -144,6 +144,18 @@ MUTANTS = (
         "await asyncio.shield(writing)",
         "await writing",
     ),
+    _m(
+        "unheard cancel ends the turn",
+        "turns.turn:Turn.canceled",
+        "contextlib.suppress(Unavailable)",
+        "contextlib.suppress()",
+    ),
+    _m(
+        "finished is called lost",
+        "turns.run:_work",
+        "return Outcome.FINISHED if turn.over else Outcome.LOST",
+        "return Outcome.LOST",
+    ),
     # decisions
     _m("no dedupe", _SUBMIT, "known == fingerprint and", "False and"),
     _m(

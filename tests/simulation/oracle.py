@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 from a2a_fn.journal import alarms, heads
 from a2a_fn.journal.cells import Cells
@@ -54,6 +55,7 @@ class Story:
     settled: int = 0  # n of the CTX row
     alarms: set[str] = field(default_factory=set)
     heads: dict[str, Head] = field(default_factory=dict)
+    let_go: set[int] = field(default_factory=set)  # epochs that finished or yielded their turn
 
 
 class Oracle:
@@ -72,6 +74,7 @@ class Oracle:
         self.born: dict[str, int] = {}  # writer nonce -> true time
         self.rows: dict[str, tuple[Head, int]] = {}  # T# rows, and the change that moved them
         self.changes = 0
+        self.trail = 0  # a hash of all of them, with their times
         self.index: defaultdict[str, set[str]] = defaultdict(set)
         self.acked: dict[str, str] = {}  # digest -> task
         self.answers: defaultdict[str, Counter[str]] = defaultdict(Counter)  # digest -> answers
@@ -101,6 +104,8 @@ class Oracle:
     def saw(self, change: Change) -> None:
         """A change has landed (a skipped one has not)."""
         self.changes += 1
+        value = change.value if isinstance(change, Put) else b""
+        self.trail = crc32(b"%d %s %s" % (self.world.now, change.key.encode(), value), self.trail)
         p, key = change.partition, change.key
         if p[0] == "C":
             if isinstance(change, Delete):
@@ -250,8 +255,9 @@ class Oracle:
             key = (heads.partition(part), slot.checkpoint)
             self.need(self.world.store.rows.peek(*key), where + "its checkpoint is not there")
             turn.tries, turn.safe = 0, len(turn.said)
-        if slot.kind is Kind.YIELDED:
+        if slot.kind in (Kind.YIELDED, Kind.FINISHED):
             turn.live = False
+            story.let_go.add(slot.epoch)
         if slot.kind is Kind.FINISHED:
             self._finished(story.heads[slot.task], turn, where)
             story.turn = None

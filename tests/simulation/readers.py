@@ -17,7 +17,9 @@ class Readers:
     def __init__(self, world: World) -> None:
         self.world = world
         self.oracle = world.oracle
-        self.rng = world.rng
+        self.rng = (
+            world.rng
+        )  # who comes back is not "planned": readers wait for nobody but the rest
 
     def reader(self, owner: str, task: str) -> None:
         """A client follows a task to its end: each piece of the way may be another process."""
@@ -32,7 +34,9 @@ class Readers:
             await self._read_on(machine, owner, task, at, hops)
 
         def crashed() -> None:
-            self.world.later(self.rng.uniform(0, 30), self._read, owner, task, at[0], hops + 1)
+            self.world.loop.outside(
+                self.rng.uniform(0, 30), self._read, owner, task, at[0], hops + 1
+            )
 
         self.world.spawn("reader", body, crashed)
 
@@ -40,7 +44,7 @@ class Readers:
         self, machine: Machine, owner: str, task: str, at: list[int | None], hops: int
     ) -> None:
         rng, oracle, part = self.rng, self.oracle, partition_of(task) or ""
-        patience = rng.choice((1, 3, 20))
+        patience = rng.choice((1, 3, 10))
         done = False
         try:
             view = await intents.find(machine.journal, owner, task)
@@ -83,7 +87,7 @@ class Readers:
                     raise Unavailable("the reader was cut")
             done = True
         except Unavailable:
-            self.world.later(rng.uniform(0, 60), self._read, owner, task, at[0], hops + 1)
+            self.world.loop.outside(rng.uniform(0, 60), self._read, owner, task, at[0], hops + 1)
             return
         if done:
             truth_head = self.oracle.story(task).heads[task]

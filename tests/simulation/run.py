@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,9 +114,10 @@ def many(work: Any, jobs: list[Any], processes: int) -> Iterator[Any]:
     if processes <= 1 or len(jobs) == 1:
         yield from map(work, jobs)
         return
-    # spawn, not fork: the parent may have threads, and a child must not inherit its seeds or state
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap(work, jobs)
+    # spawn, not fork: the parent may have threads, and a child must not inherit its state
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        yield from pool.map(work, jobs)
 
 
 def schedules(mode: str, first: int, count: int, processes: int = 2) -> Tally:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from a2a_fn.errors import Unavailable
+from a2a_fn.journal import journal
+from a2a_fn.turns import sweep
 
 from .clients import Clients
 from .oracle import Broken
@@ -23,6 +25,7 @@ class Result:
     seed: int
     broken: str
     operations: int
+    trail: int  # a hash of every row change and its time
     count: dict[str, int]
 
 
@@ -38,7 +41,7 @@ def play(
     world = World(seed, atomic=atomic, faults=faults, strike=strike, trace=trace)
     clients, workers = Clients(world), Workers(world)
     try:
-        with witness(world):
+        with witness(world), pages(*world.rng.choice(((200, 100), (200, 100), (3, 2)))):
             _open(world, clients, workers)
             world.loop.run()
             if not world.broken:
@@ -51,7 +54,9 @@ def play(
             raise
     broken = world.broken  # what the burial stirs up is no finding
     unheard = world.loop.bury()
-    return Result(seed, broken or unheard, world.store.operations, dict(world.count))
+    return Result(
+        seed, broken or unheard, world.store.operations, world.oracle.trail, dict(world.count)
+    )
 
 
 class _Witness(logging.Handler):
@@ -84,6 +89,17 @@ def witness(world: World) -> Iterator[None]:
         logger.removeHandler(handler)
         logger.setLevel(level)
         logger.propagate = propagate
+
+
+@contextmanager
+def pages(slots: int, alarms: int) -> Iterator[None]:
+    """How much the product reads at once; a schedule is too short for pages of the usual size."""
+    usual = journal.PAGE, sweep.PAGE
+    journal.PAGE, sweep.PAGE = slots, alarms
+    try:
+        yield
+    finally:
+        journal.PAGE, sweep.PAGE = usual
 
 
 def _open(world: World, clients: Clients, workers: Workers) -> None:

@@ -7,11 +7,10 @@ import subprocess
 import sys
 
 import pytest
-
-from .cases import missing
-from .mutants import MUTANTS, mutated
-from .run import MODES, batch, schedules, strikes
-from .schedule import play
+from tests.simulation.cases import missing
+from tests.simulation.mutants import MUTANTS, mutated
+from tests.simulation.run import MODES, batch, schedules, strikes
+from tests.simulation.schedule import play
 
 PROCESSES = 2
 QUICK, FULL = 500, 5000  # schedules per mode

@@ -56,6 +56,9 @@ class Workers:
             stop=stop,
         )
         world.count[f"outcome {outcome}"] += 1
+        if outcome is run.Outcome.LOST and epochs:
+            ours = epochs[0] in self.oracle.stories[part].let_go
+            self.oracle.need(not ours, "said to be lost, but its end is written")
         turn = self.oracle.stories[part].turn
         if epochs and turn and turn.live:
             self.oracle.need(turn.epoch != epochs[0], f"gave up a turn of its own: {outcome}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,8 +12,8 @@ from .fold import Head, fold_head
 from .journal import Journal
 from .slots import Event, Slot, decode
 
-QUICK = 0.01  # seconds between looks at the journal right after something came
-SLOW = 0.25  # and after a long silence; a signal in the process ends either
+QUICK = 0.01  # seconds between two looks at the journal at the least
+SLOW = 0.25  # and at the most; in between, a twentieth of the silence so far. A signal ends it
 
 
 class Seen(NamedTuple):
@@ -41,7 +42,8 @@ async def follow(
     ``slot``: a slot at or before that generation's. None is yielded at each look that found
     nothing, so that the caller can mind its own time.
     """
-    pause = QUICK
+    now = asyncio.get_running_loop().time
+    came = now()
     while True:
         watched = journal.signals.watched(part)
         found = False
@@ -56,11 +58,11 @@ async def follow(
                     found = True
                     yield Seen(event, generation, n, entry, i == len(entry.events) - 1)
         if found:
-            pause = QUICK
+            came = now()
             continue
         yield None
+        pause = min(slow, max(QUICK, (now() - came) / 20))
         await journal.signals.wait(part, watched, pause)
-        pause = min(slow, pause * 1.5)
 
 
 async def slot_before(journal: Journal, part: str, task: str, generation: int, n: int) -> int:

@@ -347,11 +347,12 @@ class Turn:
 
     async def _take(self, event: Event | None, size: int) -> None:
         self._check()
+        pace = self._pace() if self._pending else COALESCE  # a lone word does not wait for others
         if event is not None:
             self._pending.append(event)
         self._size += size
         quiet = asyncio.get_running_loop().time() - self._written
-        if self._size >= COALESCE_BYTES or quiet >= self._pace():
+        if self._size >= COALESCE_BYTES or quiet >= pace:
             await self._flush(Kind.EVENTS)
         else:
             self._stirred.set()

@@ -14,11 +14,10 @@ from a2a_fn.journal.ids import digest, partition_of
 
 from . import scripts
 from .machine import IDS, Machine
-from .oracle import STATES
 from .readers import Readers
+from .rest import CANCELED, STATES
 from .world import World
 
-CANCELED = 5
 WHOLE = 50  # a page that holds every task of a schedule
 
 

@@ -144,18 +144,6 @@ MUTANTS = (
         "await asyncio.shield(writing)",
         "await writing",
     ),
-    _m(
-        "unheard cancel ends the turn",
-        "turns.turn:Turn.canceled",
-        "contextlib.suppress(Unavailable)",
-        "contextlib.suppress()",
-    ),
-    _m(
-        "finished is called lost",
-        "turns.run:_work",
-        "return Outcome.FINISHED if turn.over else Outcome.LOST",
-        "return Outcome.LOST",
-    ),
     # decisions
     _m("no dedupe", _SUBMIT, "known == fingerprint and", "False and"),
     _m(
@@ -216,9 +204,15 @@ MUTANTS = (
     _m("follow by slot", "journal.stream:follow", "if first + i > generation:", "if True:"),
     _m(
         "go on after the cursor's slot",
-        "journal.stream:slot_before",
-        "entry.generation <= generation",
-        "entry.generation - len(entry.events) < generation",
+        "journal.stream:as_of",
+        "n = number - 1 if over > 0 else number",
+        "n = number",
+    ),
+    _m(
+        "a cut slot counts whole",
+        "journal.stream:as_of",
+        "if over > 0:",
+        "if False:",
     ),
     _m(
         "lists drop what moves",

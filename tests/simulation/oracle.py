@@ -1,4 +1,4 @@
-"""What must hold, checked at each row change as it lands, and again when everything is at rest."""
+"""What must hold, checked at each row change as it lands."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from zlib import crc32
 
 from a2a_fn.journal import alarms, heads
 from a2a_fn.journal.cells import Cells
-from a2a_fn.journal.fold import SETTLED, TERMINAL, Context, Head, fold_context, fold_head
+from a2a_fn.journal.fold import TERMINAL, Context, Head, fold_context, fold_head
 from a2a_fn.journal.slots import Event, Kind, Slot, decode
 from a2a_fn.ports import Change, Delete, Put
 
 from .scripts import ENDS, Script, answer, matches
 
 _TOKEN = re.compile(r"<[^<>]+>")
-STATES = (1, 2, 3, 4, 5, 6)  # of TaskState: those that a turn of the simulation can reach
 WORKERS = (Kind.EVENTS, Kind.BEAT, Kind.YIELDED, Kind.FINISHED)
 
 
@@ -280,44 +279,6 @@ class Oracle:
             self.need(parts == tokens, where + f"artifact {name} is {parts}, not {tokens}")
             sent = [token for to, token in turn.said if to == name]
             self.need(sent == tokens, where + f"artifact {name} was sent as {sent}, not {tokens}")
-
-    # ------------------------------------------------ at rest
-
-    def listings(self) -> list[tuple[str, int]]:
-        """(owner, state or 0) of each list that has a row."""
-        owners = {str(s.context.owner): None for s in self.stories.values() if s.context.owner}
-        return [
-            (owner, state)
-            for owner in owners
-            for state in (0, *STATES)
-            if self.index.get(self.world.index_partition(owner, state))
-        ]
-
-    def at_rest(self) -> None:
-        """The faults have stopped and nothing is left to run."""
-        rows: dict[str, set[str]] = defaultdict(set)
-        for part, story in self.stories.items():
-            self.need(story.turn is None, f"at rest, but a turn is open in {part}")
-            self.need(not story.alarms, f"at rest, but {part} has the alarms {story.alarms}")
-            self.need(story.settled >= story.worked, f"at rest, but CTX of {part} is behind")
-            for task, head in story.heads.items():
-                self.need(head.state in SETTLED, f"at rest, but {task} is in state {head.state}")
-                row = self.rows.get(task)
-                self.need(row and row[0] == head, f"at rest, but the head of {task} is behind")
-                if head.listed:
-                    for p, key in self.world.index_keys(story.context.owner, task, head):
-                        rows[p].add(key)
-        found = {p: keys for p, keys in self.index.items() if keys}
-        self.need(found == rows, f"at rest, index rows {found}, but heads {dict(rows)}")
-        for digest, task in self.acked.items():
-            runs = [t for _, t in self.submitted.get(digest, ())]
-            self.need(task in runs, f"the accepted message of {task} is lost")
-        for digest, answers in self.answers.items():
-            if digest in self.submitted:
-                self.need(answers["accepted"] + answers["unknown"], f"refused {digest} ran")
-        for task in self.canceled:
-            state = self.story(task).heads[task].state
-            self.need(state == 5, f"canceled {task} is in state {state}")
 
 
 def _unpack(cell: bytes) -> bytes:

@@ -11,6 +11,7 @@ from a2a_fn.errors import Unavailable
 from a2a_fn.journal import journal
 from a2a_fn.turns import sweep
 
+from . import rest
 from .clients import Clients
 from .oracle import Broken
 from .scripts import ScriptedFailure
@@ -125,8 +126,8 @@ def _open(world: World, clients: Clients, workers: Workers) -> None:
 def _close(world: World, clients: Clients) -> None:
     """Lists repair what a frozen writer put back late; then all must be as it says."""
     world.until = 0.0
-    for owner, state in world.oracle.listings():
+    for owner, state in rest.listings(world.oracle):
         clients.final_list(owner, state)
     world.loop.run()
     if not world.broken:
-        world.oracle.at_rest()
+        rest.check(world.oracle)

@@ -118,7 +118,7 @@ class Store:
             return "crash", ""
         if x < 0.018:
             return "freeze", ""
-        if x < 0.058 and what == "write" and arguments[0].partition[0] == "D":
+        if x < 0.1 and what == "write" and arguments[0].partition[0] == "D":
             return "freeze", ""  # between the alarm and its slot, if the two are two steps
         if x < 0.070:
             return "slow answer", ""

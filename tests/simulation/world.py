@@ -10,12 +10,11 @@ from typing import Any
 
 from a2a_fn.engines.memory import MemoryBlobs
 from a2a_fn.errors import Unavailable
-from a2a_fn.journal import index
-from a2a_fn.journal.fold import DEDUPE_WINDOW, Head
+from a2a_fn.journal.fold import DEDUPE_WINDOW
 from a2a_fn.turns.run import Limits
 
 from .loop import VirtualLoop
-from .machine import IDS, LEASE, SKEW, Actor, Machine
+from .machine import LEASE, SKEW, Actor, Machine
 from .oracle import Broken, Oracle
 from .store import Store
 
@@ -169,11 +168,3 @@ class World:
         late = 0.24 < x < 0.34
         self.count["wake-up late"] += late
         self.later(rng.uniform(60, 300) if late else rng.uniform(0, 0.3), self.work, part)
-
-    def index_partition(self, owner: str, state: int) -> str:
-        """The partition of a list."""
-        return index.partitions(IDS.owner(owner), state)[bool(state)]
-
-    def index_keys(self, owner: str | None, task: str, head: Head) -> list[tuple[str, str]]:
-        """Where the lists must have this task."""
-        return index.keys(IDS.owner(owner or ""), task, head.status_time, head.state)

@@ -48,6 +48,9 @@ def test_a_data_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> N
         ("executor:no.such.module:X", "cannot import 'no.such.module'"),
         ("executor:json:Nothing", "has no 'Nothing'"),
         ("executor:pathlib:Path", "has no execute"),
+        ("agent:pathlib:Path", r"has no run\(turn\)"),
+        ("agent:fractions:Decimal", "cannot be made|has no run"),
+        ("agent:types:MethodType", "'types:MethodType' cannot be made: TypeError"),
     ],
 )
 def test_an_agent_that_cannot_be_loaded_is_a_clear_error(agent: str, words: str) -> None:

@@ -45,7 +45,10 @@ def load_agent(name: str, *, end_state: str = "input-required") -> Agent:
 
         return ExecutorAgent(_imported(name, target))
     if adapter == "agent":
-        return cast("Agent", _imported(name, target))
+        agent = _imported(name, target)
+        if not callable(getattr(agent, "run", None)):
+            raise InvalidSettings(f"agent: {target!r} has no run(turn)")
+        return cast("Agent", agent)
     raise InvalidSettings(
         f"agent: {name!r} is none of iac:offline, echo:, executor:package.module:Name, "
         "agent:package.module:Name"
@@ -64,4 +67,11 @@ def _imported(name: str, target: str) -> object:
     found = getattr(module, attribute, None)
     if found is None:
         raise InvalidSettings(f"agent: module {module_name!r} has no {attribute!r}")
-    return cast("Callable[[], object]", found)() if callable(found) else found
+    if not callable(found):
+        return found
+    try:
+        return cast("Callable[[], object]", found)()
+    except Exception as error:  # whatever their constructor raises is theirs to mend
+        raise InvalidSettings(
+            f"agent: {target!r} cannot be made: {type(error).__name__}: {error}"
+        ) from error

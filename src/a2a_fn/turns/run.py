@@ -151,7 +151,10 @@ async def _work(
     stop: asyncio.Event,
 ) -> Outcome:
     async def run() -> None:
-        await agent(turn)
+        try:
+            await agent(turn)
+        except SystemExit as error:  # asyncio would let it end the process, and every other turn
+            raise RuntimeError("the agent called sys.exit()") from error
 
     async def stopping() -> None:
         await stop.wait()
@@ -205,19 +208,22 @@ def _why(keeper: asyncio.Task[None]) -> Outcome:
 
 async def _ended(turn: Turn, work: asyncio.Task[None]) -> Outcome:
     """The agent is done: write how."""
-    try:
-        await work
+    # An agent may raise CancelledError itself (it awaited what somebody else cancelled); that is
+    # its error, not a wish to stop this worker.
+    error = asyncio.CancelledError() if work.cancelled() else work.exception()
+    if error is None:
         await turn.end(TaskState.TASK_STATE_COMPLETED, TaskStatusUpdateEvent())
-    except Yielded:
+    elif isinstance(error, Yielded):
         return Outcome.YIELDED if await turn.let_go() else Outcome.FINISHED
-    except (TurnLost, Unavailable):
-        raise
-    except A2AError as error:
+    elif isinstance(error, TurnLost | Unavailable):
+        raise error
+    elif isinstance(error, A2AError):
         failure = Failure(type(error).__name__, error.message) if turn.silent else None
         await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, error.message), failure=failure)
-    except Exception:
+    else:
         reference = turn.new_id()
-        log.exception("agent failed", extra={"a2a": {"task": turn.task.id, "ref": reference}})
+        about = {"a2a": {"task": turn.task.id, "ref": reference}}
+        log.error("agent failed", exc_info=error, extra=about)
         text = f"The agent failed unexpectedly (reference {reference})."
         await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, text))
     return Outcome.FINISHED

@@ -66,6 +66,20 @@ async def test_an_unexpected_error_fails_the_task_and_tells_only_a_reference(
     assert reference in text
 
 
+@pytest.mark.parametrize("error", [asyncio.CancelledError, SystemExit(3), BaseException])
+async def test_whatever_an_agent_raises_ends_its_task_and_nothing_else(
+    world: World, error: BaseException
+) -> None:
+    task = await world.submit()
+
+    async def agent(turn) -> None:
+        raise error
+
+    assert await world.run(task, agent) is Outcome.FINISHED
+    assert (await world.task(task)).status.state == TaskState.TASK_STATE_FAILED
+    assert asyncio.current_task().cancelling() == 0
+
+
 async def test_an_a2a_error_is_told_as_it_is(world: World) -> None:
     task = await world.submit()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.simulation.cases import missing
@@ -43,18 +44,17 @@ def test_no_fault_at_any_operation_breaks_a_law(mode):
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_no_fault_at_any_operation_of_more_schedules_breaks_a_law(mode):
-    tally = strikes(mode, range(2, 10), PROCESSES)
+    tally = strikes(mode, range(2, 6), PROCESSES)
     assert not tally.broken, tally.faults()
-    assert tally.schedules > 3000
+    assert tally.schedules > 1500
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "-"))
-def test_a_broken_rule_is_noticed(mutant, mode):
-    if mode not in mutant.modes:
-        pytest.skip("one write is one step in atomic mode, so its order cannot matter")
-    tally = batch((mode, 1, ENOUGH, mutant.name))
+@pytest.mark.parametrize(
+    ("mode", "name"), [(mode, mutant.name) for mutant in MUTANTS for mode in mutant.modes]
+)
+def test_a_broken_rule_is_noticed(mode, name):
+    tally = batch((mode, 1, ENOUGH, name))
     assert tally.broken, f"not noticed in {tally.schedules} schedules"
 
 
@@ -77,6 +77,7 @@ def test_a_seed_is_the_same_run_in_every_process():
     runs = {
         subprocess.run(
             [sys.executable, "-c", code],
+            cwd=Path(__file__).parents[2],
             env=os.environ | {"PYTHONHASHSEED": str(seed)},
             capture_output=True,
             check=True,

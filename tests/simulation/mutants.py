@@ -36,7 +36,7 @@ def _m(name: str, function: str, *texts: str, modes: tuple[str, ...] = BOTH) -> 
 _VIEWS = "[*fresh, *kept, *old, last]"
 _ROLL = "journal.heads:views"
 _APPEND = "journal.journal:Journal.append"
-_WRITE = "turns.turn:Turn._write"
+_WRITE = "turns.writer:Writer._write"
 _RING = "turns.sweep:ring"
 _SUBMIT = "journal.intents:_submit_at"
 
@@ -115,7 +115,7 @@ MUTANTS = (
         "+ self.lease + self.skew + 1",
         "+ self.lease + 1",
     ),
-    _m("no fence", _WRITE, "if not self._mine():", "if self._view.context.active is None:"),
+    _m("no fence", _WRITE, "if not self._mine():", "if self.view.context.active is None:"),
     _m("stop on any conflict", _WRITE, "if not self._mine():", "if True:"),
     _m(
         "events renew the attempts",
@@ -135,12 +135,12 @@ MUTANTS = (
     _m(
         "unknown write, then others",
         _WRITE,
-        "except (TurnLost, Unavailable) as",
+        "except Exception as",
         "except TurnLost as",
     ),
     _m(
         "cancelled write undecided",
-        "turns.turn:Turn._flush",
+        "turns.writer:Writer.flush",
         "await asyncio.shield(writing)",
         "await writing",
     ),
@@ -174,16 +174,17 @@ MUTANTS = (
     # checkpoints, words
     _m(
         "checkpoint before its words",
-        "turns.turn:Turn.save",
-        "await self._flush(",
-        "words, self._pending = self._pending, []\n    await self._flush(",
-        "self.checkpoint = checkpoint",
-        "self._pending = words + self._pending\n    await self._flush(Kind.EVENTS)",
+        "turns.writer:Writer.save",
+        "await self.flush(Kind.EVENTS, before=[row], checkpoint=key)",
+        "words, self._pending = self._pending, []\n"
+        "    await self.flush(Kind.EVENTS, before=[row], checkpoint=key)\n"
+        "    self._pending = words + self._pending\n"
+        "    await self.flush(Kind.EVENTS)",
     ),
     _m(
         "one row for all checkpoints",
-        "turns.turn:Turn.save",
-        "key = heads.STATES + nonce",
+        "turns.writer:Writer.save",
+        "key = heads.STATES + self.journal.nonce()",
         "key = heads.STATES + 'x'",
         modes=STEPS,
     ),

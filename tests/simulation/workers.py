@@ -41,7 +41,7 @@ class Workers:
             await world.loop.create_future()
 
         async def agent(turn: Turn) -> None:
-            epochs.append(turn._epoch)
+            epochs.append(turn._writer.epoch)
             if turn.checkpoint is not None:
                 world.count["resumed from a checkpoint"] += 1
             await scripts.perform(turn, self.oracle.scripts[turn.message.message_id], die)

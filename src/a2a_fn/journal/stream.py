@@ -7,10 +7,9 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import NamedTuple
 
-from . import heads
 from .fold import Head, fold_head
 from .journal import Journal
-from .slots import Event, Slot, decode
+from .slots import Event, Slot
 
 QUICK = 0.01  # seconds between two looks at the journal at the least
 SLOW = 0.25  # and at the most; in between, a twentieth of the silence so far. A signal ends it
@@ -63,23 +62,6 @@ async def follow(
         yield None
         pause = min(slow, max(QUICK, (now() - came) / 20))
         await journal.signals.wait(part, watched, pause)
-
-
-async def slot_before(journal: Journal, part: str, task: str, generation: int, n: int) -> int:
-    """The newest slot of the task, at or before slot ``n``, whose generation is <= the given one;
-    0 if there is none. Following on from it misses nothing after that generation."""
-    before: str | None = heads.slot_key(n + 1)
-    while True:
-        rows = await journal.rows.scan(
-            heads.partition(part), prefix=heads.SLOTS, after=before, limit=100, reverse=True
-        )
-        for row in rows:
-            entry = decode(await journal.cells.unpack(row.value))
-            if entry.task == task and entry.generation <= generation:
-                return int(row.key.removeprefix(heads.SLOTS))
-        if len(rows) < 100:
-            return 0
-        before = rows[-1].key
 
 
 async def as_of(

@@ -22,6 +22,7 @@ from ..journal.fold import Active
 from ..journal.journal import Journal, View
 from ..journal.slots import Failure, Kind
 from .turn import Turn, Yielded
+from .writer import Writer
 
 log = logging.getLogger("a2a_fn.turns")
 
@@ -83,8 +84,9 @@ async def run_turn(
     if not await _claim(journal, view, active):
         return Outcome.RACED
     checkpoint = await _checkpoint(journal, view)
-    turn = Turn(journal, view, _message(view, active.task), checkpoint, remaining)
-    outcome = await _work(turn, agent, limits, remaining, stop or asyncio.Event())
+    writer = Writer(journal, view)
+    turn = Turn(writer, _message(view, active.task), checkpoint, remaining)
+    outcome = await _work(turn, writer, agent, limits, stop or asyncio.Event())
     log.info(str(outcome), extra=_about(journal, view, active.task))
     if outcome is Outcome.YIELDED:
         await wake(part)
@@ -144,11 +146,7 @@ def _message(view: View, task: str) -> Message:
 
 
 async def _work(
-    turn: Turn,
-    agent: AgentRun,
-    limits: Limits,
-    remaining: Callable[[], float],
-    stop: asyncio.Event,
+    turn: Turn, writer: Writer, agent: AgentRun, limits: Limits, stop: asyncio.Event
 ) -> Outcome:
     async def run() -> None:
         try:
@@ -160,30 +158,30 @@ async def _work(
         await stop.wait()
 
     work = asyncio.create_task(run())
-    keeper = asyncio.create_task(turn.keep())
-    canceled = asyncio.create_task(turn.canceled())
-    ended = asyncio.create_task(turn.ended())
+    keeper = asyncio.create_task(writer.keep())
+    canceled = asyncio.create_task(writer.canceled())
+    ended = asyncio.create_task(writer.ended())
     stopped = asyncio.create_task(stopping())
     try:
-        left = remaining() - limits.margin
+        left = turn.time_left() - limits.margin
         seconds = None if left == math.inf else max(0.0, left)
         await _first([work, keeper, canceled, ended, stopped], seconds)
-        if not (keeper.done() or canceled.done() or turn.over):
+        if not (keeper.done() or canceled.done() or writer.over):
             turn.stop()
             await _first([work, keeper, canceled, ended], limits.grace)
-        if turn.over:
+        if writer.over:
             await _first([work], limits.grace)
         if work.done():
-            return await _ended(turn, work)
+            return await _ended(turn, writer, work)
         work.cancel()
         await _first([work], limits.grace)
-        if turn.over:
+        if writer.over:
             return Outcome.FINISHED
         if keeper.done() or canceled.done():
             return _why(keeper)
-        return Outcome.YIELDED if await turn.let_go() else Outcome.FINISHED
+        return Outcome.YIELDED if await writer.let_go() else Outcome.FINISHED
     except TurnLost:
-        return Outcome.FINISHED if turn.over else Outcome.LOST
+        return Outcome.FINISHED if writer.over else Outcome.LOST
     finally:
         tasks = [work, keeper, canceled, ended, stopped]
         for task in tasks:
@@ -206,7 +204,7 @@ def _why(keeper: asyncio.Task[None]) -> Outcome:
     return Outcome.LOST
 
 
-async def _ended(turn: Turn, work: asyncio.Task[None]) -> Outcome:
+async def _ended(turn: Turn, writer: Writer, work: asyncio.Task[None]) -> Outcome:
     """The agent is done: write how."""
     # An agent may raise CancelledError itself (it awaited what somebody else cancelled); that is
     # its error, not a wish to stop this worker.
@@ -214,11 +212,11 @@ async def _ended(turn: Turn, work: asyncio.Task[None]) -> Outcome:
     if error is None:
         await turn.end(TaskState.TASK_STATE_COMPLETED, TaskStatusUpdateEvent())
     elif isinstance(error, Yielded):
-        return Outcome.YIELDED if await turn.let_go() else Outcome.FINISHED
+        return Outcome.YIELDED if await writer.let_go() else Outcome.FINISHED
     elif isinstance(error, TurnLost | Unavailable):
         raise error
     elif isinstance(error, A2AError):
-        failure = Failure(type(error).__name__, error.message) if turn.silent else None
+        failure = Failure(type(error).__name__, error.message) if writer.silent else None
         await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, error.message), failure=failure)
     else:
         reference = turn.new_id()

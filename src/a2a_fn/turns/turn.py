@@ -1,13 +1,10 @@
-"""What an agent sees of its turn, and the one writer that puts its words into the journal.
+"""What an agent sees of its turn: what it is to work on, and what it may say.
 
-Words are kept for a moment (150 ms, later more) or 8 KiB and then written as one slot; the first
-after a silence goes at once. After a cancel or a take-over every call raises ``TurnLost``.
+After a cancel or a take-over every call raises ``TurnLost``.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,18 +20,13 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 
-from ..errors import TurnLost, Unavailable
 from ..journal import heads
 from ..journal.fold import SETTLED
-from ..journal.journal import Journal, View, cancel_signal
-from ..journal.slots import Event, Failure, Kind
-from ..ports import Put
+from ..journal.slots import Failure, Kind
+from .writer import Writer
 
-COALESCE = 0.15  # seconds; it grows to 0.4 in a long turn, where nobody reads along by the word
-COALESCE_MOST = 0.4
-COALESCE_SLOTS = 50  # slots of a turn in which the pace doubles
-COALESCE_BYTES = 8 * 1024
 FIELD_LIMIT = 4000  # characters of a tool's input or result that leave in metadata
+TOOL_BYTES = 200  # what a tool's report counts for when words are gathered
 
 
 class Yielded(Exception):
@@ -48,36 +40,21 @@ class Turn:
 
     def __init__(
         self,
-        journal: Journal,
-        view: View,
+        writer: Writer,
         message: Message,
         checkpoint: bytes | None,
         remaining: Callable[[], float],
     ) -> None:
-        active = view.context.active
-        if active is None:
-            raise TurnLost
+        context = writer.view.context
         self.message = message
-        self.task = view.tasks[active.task].task
-        self.attempt = active.attempts
+        self.task = writer.head.task
+        self.attempt = writer.active.attempts
         self.checkpoint = checkpoint
-        self.owner = view.context.owner or ""
-        self.context_id = view.context.context_id
-        self._journal = journal
-        self._view = view
-        self._epoch = view.context.epoch
-        self._digest = active.digest
-        self._alarm = journal.turn_alarm(view)
+        self.owner = context.owner or ""
+        self.context_id = context.context_id
+        self._writer = writer
         self._remaining = remaining
-        self._pending: list[Event] = []
-        self._size = 0
-        self._lock = asyncio.Lock()
-        self._written = asyncio.get_running_loop().time()
-        self._slots = 0
-        self._stirred = asyncio.Event()
-        self._lost: TurnLost | Unavailable | None = None
         self._stopping = False
-        self._ended = asyncio.Event()
         self._text_id = ""
         self._usage: dict[str, int] = {}
 
@@ -91,16 +68,21 @@ class Turn:
     @property
     def state(self) -> int:
         """The task's TaskState as of the last write."""
-        return self._view.tasks[self.task.id].state
+        return self._writer.head.state
 
     @property
     def stopping(self) -> bool:
         """The host wants the turn to yield: call ``save`` soon, it will not return."""
         return self._stopping
 
+    @property
+    def canceled_by_client(self) -> bool:
+        """The turn is lost because its task was canceled, not because another has it."""
+        return self._writer.canceled_by_client
+
     def new_id(self) -> str:
         """An id that nothing else has."""
-        return self._journal.nonce()
+        return self._writer.journal.nonce()
 
     def time_left(self) -> float:
         """Seconds until this invocation must be over; inf on a host that lives on."""
@@ -108,10 +90,9 @@ class Turn:
 
     async def conversation(self) -> list[Task]:
         """The tasks of this context, oldest first, as last settled; this turn's is among them."""
-        rows = await self._journal.rows.scan(
-            heads.partition(self._view.part), prefix=heads.TASKS, limit=1000
-        )
-        found = [heads.decode_head(await self._journal.cells.unpack(r.value)) for r in rows]
+        journal, part = self._writer.journal, self._writer.view.part
+        rows = await journal.rows.scan(heads.partition(part), prefix=heads.TASKS)
+        found = [heads.decode_head(await journal.cells.unpack(row.value)) for row in rows]
         return [head.task for head in sorted(found, key=lambda head: head.created)]
 
     # ---------------------------------------------------------------- what the agent may say
@@ -121,12 +102,12 @@ class Turn:
         if not text:
             return
         if not self._text_id:
-            self._text_id = self._journal.nonce()
+            self._text_id = self.new_id()
         status = TaskStatusUpdateEvent()
         message = status.status.message
         message.message_id, message.role = self._text_id, Role.ROLE_AGENT
         message.parts.add().text = text
-        await self._progress(status, len(text))
+        await self._writer.progress(status, len(text))
 
     async def tool(
         self, call_id: str, name: str, status: str, *, input: Any = None, result: Any = None
@@ -141,7 +122,7 @@ class Turn:
             fields["result"] = clip(result)
         update = TaskStatusUpdateEvent()
         update.metadata.update({"iac_code": {"tool": fields}})
-        await self._progress(update, 200)
+        await self._writer.progress(update, TOOL_BYTES)
 
     async def usage(self, input_tokens: int, output_tokens: int) -> None:
         """Add to the tokens that the turn used; they leave with its end."""
@@ -171,56 +152,48 @@ class Turn:
     async def publish(self, event: TaskArtifactUpdateEvent | TaskStatusUpdateEvent) -> None:
         """Add a whole A2A event. A status event with another state ends the turn if that state
         does (completed, input required, ...); otherwise it is written at once."""
-        payload = StreamResponse()
         if isinstance(event, TaskArtifactUpdateEvent):
-            payload.artifact_update.CopyFrom(event)
-            await self._take(Event(self._named(payload)), event.ByteSize())
+            await self._writer.take(StreamResponse(artifact_update=event))
             return
         state = event.status.state or TaskState.TASK_STATE_WORKING
-        self._text_id = ""
         if state in SETTLED:
             await self.end(state, event)
-            return
-        payload.status_update.CopyFrom(event)
-        payload.status_update.status.state = state
-        if state == self._view.tasks[self.task.id].state:
-            self._stamp(payload.status_update)
-            await self._take(Event(self._named(payload)), event.ByteSize())
+        elif state != self.state:
+            await self._change(state, event)
         else:
-            await self._flush(Kind.EVENTS, state=state, status=event, settle=True)
+            self._text_id = ""
+            payload = StreamResponse(status_update=event)
+            payload.status_update.status.state = state
+            await self._writer.take(payload)
 
     async def pause(self, event: TaskStatusUpdateEvent) -> None:
         """Publish a state that a turn ends in, without ending it: the agent waits for the outside
         (an authorisation, say) and then goes on."""
+        await self._change(event.status.state, event)
+
+    async def _change(self, state: int, event: TaskStatusUpdateEvent) -> None:
         self._text_id = ""
-        await self._flush(Kind.EVENTS, state=event.status.state, status=event, settle=True)
+        await self._writer.flush(Kind.EVENTS, state=state, status=event, settle=True)
 
     async def save(self, checkpoint: bytes) -> None:
         """Keep the agent's state: after a crash the turn goes on from here, and what was said
         before stays said. Raises ``Yielded`` if the host wants the turn to go on elsewhere."""
-        nonce = self._journal.nonce()
-        key = heads.STATES + nonce
-        cell = await self._journal.cells.pack(checkpoint)
-        await self._flush(
-            Kind.EVENTS,
-            before=[Put(heads.partition(self._view.part), key, cell)],
-            checkpoint=key,
-        )
+        await self._writer.save(checkpoint)
         self.checkpoint = checkpoint
         if self._stopping:
             raise Yielded
 
     async def ask(self, text: str = "") -> None:
         """End the turn waiting for the user (INPUT_REQUIRED), with a question if there is one."""
-        await self._finish_with(TaskState.TASK_STATE_INPUT_REQUIRED, text)
+        await self._end_with(TaskState.TASK_STATE_INPUT_REQUIRED, text)
 
     async def complete(self, text: str = "") -> None:
         """End the turn and the task (COMPLETED)."""
-        await self._finish_with(TaskState.TASK_STATE_COMPLETED, text)
+        await self._end_with(TaskState.TASK_STATE_COMPLETED, text)
 
     async def fail(self, text: str) -> None:
         """End the turn and the task (FAILED), with a reason that a user may read."""
-        await self._finish_with(TaskState.TASK_STATE_FAILED, text)
+        await self._end_with(TaskState.TASK_STATE_FAILED, text)
 
     async def reply(self, message: Message) -> None:
         """End the turn with a bare Message: a caller that waits gets it and no task."""
@@ -229,9 +202,8 @@ class Turn:
         update.status.message.role = Role.ROLE_AGENT
         await self.end(TaskState.TASK_STATE_COMPLETED, update, reply=True)
 
-    async def _finish_with(self, state: int, text: str) -> None:
-        if text:
-            await self.say(text)
+    async def _end_with(self, state: int, text: str) -> None:
+        await self.say(text)
         await self.end(state, TaskStatusUpdateEvent())
 
     async def end(
@@ -243,201 +215,17 @@ class Turn:
         failure: Failure | None = None,
     ) -> None:
         """Write the turn's end; the first one counts, later calls do nothing."""
-        if self._ended.is_set():
+        if self._writer.over:
             return
         if self._usage:
             status.metadata.update({"iac_code": {"usage": self._usage}})
-        await self._flush(
+        await self._writer.flush(
             Kind.FINISHED, state=state, status=status, settle=True, reply=reply, failure=failure
         )
 
-    # ---------------------------------------------------------------- the writer
-
-    @property
-    def over(self) -> bool:
-        """The turn's end is written."""
-        return self._ended.is_set()
-
-    async def ended(self) -> None:
-        """Return when the turn's end is written."""
-        await self._ended.wait()
-
     def stop(self) -> None:
-        """Ask the agent to yield at its next ``save``."""
+        """The host's wish that the agent yields at its next ``save``."""
         self._stopping = True
-
-    async def let_go(self) -> bool:
-        """Write that the turn goes on elsewhere, from its last checkpoint; False if its end was
-        written meanwhile."""
-        async with self._lock:  # a write of the agent's that is under way is decided first
-            if self.over:
-                return False
-        await self._flush(Kind.YIELDED)
-        return True
-
-    async def keep(self) -> None:
-        """Write what waits when its time has come, and beat when nothing does, until the turn
-        ends. Raises TurnLost as soon as a write shows it."""
-        loop = asyncio.get_running_loop()
-        beat = self._journal.lease / 3000
-        while not self._ended.is_set():
-            due = self._written + beat - loop.time()
-            try:
-                async with asyncio.timeout(max(0.0, due)):
-                    await self._stirred.wait()
-            except TimeoutError:
-                if loop.time() - self._written >= beat and not self._ended.is_set():
-                    await self._flush(Kind.BEAT)
-                continue
-            self._stirred.clear()
-            await asyncio.sleep(max(0.0, self._written + self._pace() - loop.time()))
-            if not self._ended.is_set():
-                await self._flush(Kind.EVENTS)
-
-    async def canceled(self) -> None:
-        """Return when this process hears that the turn was canceled (others are noticed at the
-        next write)."""
-        name = cancel_signal(self._view.part)
-        while not self._ended.is_set() and self._mine():
-            watched = self._journal.signals.watched(name)
-            await self._journal.signals.wait(name, watched, 3600)
-            with contextlib.suppress(Unavailable):  # then the next write finds out
-                async with self._lock:
-                    await self._journal.catch_up(self._view)
-        if not self._ended.is_set():
-            self._lost = TurnLost()
-
-    @property
-    def silent(self) -> bool:
-        """Nothing of this turn is in the journal yet, or waits to be."""
-        head = self._view.tasks[self.task.id]
-        return not self._pending and head.safe is None and not self.checkpoint
-
-    @property
-    def canceled_by_client(self) -> bool:
-        """The turn is lost because its task was canceled."""
-        return (
-            self._lost is not None
-            and self._view.tasks[self.task.id].state == TaskState.TASK_STATE_CANCELED
-        )
-
-    def _named(self, payload: StreamResponse) -> StreamResponse:
-        kind = payload.WhichOneof("payload")
-        update = getattr(payload, str(kind))
-        update.task_id, update.context_id = self.task.id, self.context_id
-        return payload
-
-    def _stamp(self, update: TaskStatusUpdateEvent) -> None:
-        update.status.timestamp.FromMilliseconds(self._journal.clock.now())
-
-    async def _progress(self, update: TaskStatusUpdateEvent, size: int) -> None:
-        """Take a transient event; a piece right after another of its message joins it."""
-        update.status.state = self._view.tasks[self.task.id].task.status.state
-        self._stamp(update)
-        last = self._pending[-1] if self._pending else None
-        if last is not None and last.transient and update.status.HasField("message"):
-            before = last.payload.status_update.status.message
-            if before.message_id == update.status.message.message_id:
-                before.parts[0].text += update.status.message.parts[0].text
-                await self._take(None, size)
-                return
-        payload = StreamResponse()
-        payload.status_update.CopyFrom(update)
-        await self._take(Event(self._named(payload), transient=True), size)
-
-    async def _take(self, event: Event | None, size: int) -> None:
-        self._check()
-        pace = self._pace() if self._pending else COALESCE  # a lone word does not wait for others
-        if event is not None:
-            self._pending.append(event)
-        self._size += size
-        quiet = asyncio.get_running_loop().time() - self._written
-        if self._size >= COALESCE_BYTES or quiet >= pace:
-            await self._flush(Kind.EVENTS)
-        else:
-            self._stirred.set()
-
-    def _check(self) -> None:
-        if self._lost is not None:
-            raise self._lost
-        if self._ended.is_set():
-            raise TurnLost("the turn has ended; nothing can be added to it")
-
-    async def _flush(self, kind: Kind, **how: Any) -> None:
-        """Write what waits, as one slot of this kind. Raises TurnLost; then nothing was written.
-
-        A caller that is cancelled does not stop the write half way: whether slot n is ours must be
-        decided before anything else of this turn is written.
-        """
-        writing = asyncio.ensure_future(self._write(kind, **how))
-        writing.add_done_callback(_seen)
-        await asyncio.shield(writing)
-
-    async def _write(
-        self,
-        kind: Kind,
-        *,
-        state: int = 0,
-        status: TaskStatusUpdateEvent | None = None,
-        settle: bool = False,
-        before: list[Put] | None = None,
-        **fields: Any,
-    ) -> None:
-        async with self._lock:
-            self._check()
-            events, self._pending, self._size = self._pending, [], 0
-            if kind is Kind.BEAT and events:
-                kind = Kind.EVENTS  # words came while the beat was waiting
-            if kind is Kind.EVENTS and not (events or state or fields):
-                return
-            done = self._alarm if kind is Kind.FINISHED else None
-            try:
-                while not await self._journal.append(
-                    self._view,
-                    self._journal.compose(
-                        self._view,
-                        kind,
-                        self.task.id,
-                        events=events,
-                        state=state,
-                        status=status,
-                        epoch=self._epoch,
-                        **fields,
-                    ),
-                    before=before or (),
-                    settle=settle,
-                    done=done,
-                ):
-                    await self._journal.catch_up(self._view)
-                    if not self._mine():
-                        raise TurnLost
-            except (TurnLost, Unavailable) as error:
-                self._lost = error  # unknown ends it too: what followed would leave a hole
-                self._stirred.set()
-                raise
-            if kind in (Kind.FINISHED, Kind.YIELDED):
-                self._ended.set()
-            self._written = asyncio.get_running_loop().time()
-            self._slots += 1
-
-    def _pace(self) -> float:
-        """Seconds between two slots of words."""
-        return min(COALESCE_MOST, COALESCE * (1 + self._slots / COALESCE_SLOTS))
-
-    def _mine(self) -> bool:
-        active = self._view.context.active
-        return (
-            active is not None
-            and active.epoch == self._epoch
-            and active.digest == self._digest
-            and active.task == self.task.id
-        )
-
-
-def _seen(writing: asyncio.Future[None]) -> None:
-    """The outcome is the caller's; if it was cancelled meanwhile, the turn's state has it."""
-    if not writing.cancelled():
-        writing.exception()
 
 
 def clip(value: Any) -> Any:

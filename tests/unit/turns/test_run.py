@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 
 import pytest
@@ -10,8 +11,9 @@ from a2a.types.a2a_pb2 import Part, TaskState
 from a2a.utils.errors import InvalidParamsError, UnsupportedOperationError
 from tests.unit.world import World
 
-from a2a_fn.errors import TurnLost
+from a2a_fn.errors import TurnLost, Unavailable
 from a2a_fn.journal import intents
+from a2a_fn.journal.journal import cancel_signal
 from a2a_fn.journal.slots import Kind
 from a2a_fn.turns import sweep
 from a2a_fn.turns.run import Limits, Outcome
@@ -364,3 +366,45 @@ async def test_one_broken_context_does_not_keep_the_sweep_from_the_others(
     monkeypatch.setattr(world.journal, "load", fails)
     assert await sweep.sweep(world.journal, 0, world.wake) == 2
     assert world.woken == [fine.partition("-")[0]]
+
+
+async def test_a_store_that_is_silent_when_a_cancel_is_heard_does_not_lose_the_turn(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = await world.submit()
+    catch_up = world.journal.catch_up
+
+    async def silent(view) -> None:
+        monkeypatch.setattr(world.journal, "catch_up", catch_up)
+        raise Unavailable("no answer")
+
+    async def agent(turn) -> None:
+        monkeypatch.setattr(world.journal, "catch_up", silent)
+        world.journal.signals.notify(cancel_signal(task.partition("-")[0]))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        await turn.complete("still mine")
+
+    assert await world.run(task, agent) is Outcome.FINISHED
+
+
+async def test_an_error_in_the_middle_of_a_write_ends_the_turn_without_a_hole(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = await world.submit()
+    append = world.journal.append
+
+    async def breaks(*args, **how):
+        monkeypatch.setattr(world.journal, "append", append)
+        raise OSError("no space left")
+
+    async def agent(turn) -> None:
+        await turn.say("first ")
+        monkeypatch.setattr(world.journal, "append", breaks)
+        with contextlib.suppress(OSError):
+            await turn.save(b"1")
+        await turn.save(b"2")
+
+    with pytest.raises(OSError, match="no space"):
+        await world.run(task, agent)
+    assert (await world.kinds(task))[-1] is not Kind.FINISHED

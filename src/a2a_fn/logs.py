@@ -28,7 +28,7 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line.update(getattr(record, "a2a", {}))
+        line = {**getattr(record, "a2a", {}), **line}  # facts never win over the words
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)

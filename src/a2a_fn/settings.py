@@ -22,8 +22,11 @@ from .errors import InvalidSettings
 PREFIX = "A2A_FN_"
 
 
-def _setting(default: Any, meaning: str, check: Callable[[Any], str] | None = None) -> Any:
-    return field(default=default, metadata={"meaning": meaning, "check": check})
+def _setting(
+    default: Any, meaning: str, check: Callable[[Any], str] | None = None, *, secret: bool = False
+) -> Any:
+    metadata = {"meaning": meaning, "check": check, "secret": secret}
+    return field(default=default, repr=not secret, metadata=metadata)
 
 
 def _within(low: float, high: float) -> Callable[[Any], str]:
@@ -32,6 +35,14 @@ def _within(low: float, high: float) -> Callable[[Any], str]:
 
 def _one_of(*words: str) -> Callable[[Any], str]:
     return lambda word: "" if word in words else f"must be one of {', '.join(words)}"
+
+
+def _given(text: str) -> str:
+    return "" if text.strip() else "must not be empty"
+
+
+def _key(text: str) -> str:
+    return "" if not text or len(text) >= 16 else "must have at least 16 characters"
 
 
 def _http_url(url: str) -> str:
@@ -55,7 +66,7 @@ class Settings:
     engine: str = _setting(
         "sqlite", "where state lives: sqlite or memory", _one_of("sqlite", "memory")
     )
-    data: str = _setting(".a2a-fn", "the folder of the embedded engine")
+    data: str = _setting(".a2a-fn", "the folder of the embedded engine", _given)
     host: str = _setting("127.0.0.1", "the address that serve listens on")
     port: int = _setting(8080, "the port that serve listens on; 0: any free one", _within(0, 65535))
     public_url: str = _setting("", "the URL that the card names; else the request's", _http_url)
@@ -87,7 +98,12 @@ class Settings:
         "how the IaC agent ends a turn: input-required or completed",
         _one_of("input-required", "completed"),
     )
-    id_key: str = _setting("", "secret that ids are derived with; empty: kept in the data folder")
+    id_key: str = _setting(
+        "",
+        "secret that ids are derived with; empty: kept in the data folder",
+        _key,
+        secret=True,
+    )
     log: str = _setting(
         "auto", "text, json, or auto: text on a terminal", _one_of("auto", "text", "json")
     )
@@ -172,7 +188,8 @@ def _typed(setting: dataclasses.Field[Any], value: object) -> Any:
     check = setting.metadata["check"]
     fault = check(typed) if check else ""
     if fault:
-        raise ValueError(f"{fault}, not {str(typed)[:60]!r}")
+        shown = "" if setting.metadata["secret"] else f", not {str(typed)[:60]!r}"
+        raise ValueError(fault + shown)
     return typed
 
 

@@ -6,6 +6,7 @@ Everything is built once per process, on first use, from one ``Settings``.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import math
 import os
@@ -79,7 +80,7 @@ class Services:
     def secret(self) -> bytes:
         """The key that ids and page tokens are derived with."""
         if self.settings.id_key:
-            return self.settings.id_key.encode()[:64]
+            return hashlib.sha256(self.settings.id_key.encode()).digest()
         if self.settings.engine == "memory":
             return secrets.token_bytes(32)
         return _kept_secret(self.data / "id.key")

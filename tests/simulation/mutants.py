@@ -189,6 +189,12 @@ MUTANTS = (
         modes=STEPS,
     ),
     _m(
+        "checkpoint gone while it is needed",
+        "journal.journal:_outlived",
+        "active.checkpoint if ends or slot.checkpoint else",
+        "active.checkpoint if ends or slot.checkpoint or slot.kind is Kind.BEAT else",
+    ),
+    _m(
         "unsaved words kept at a restart",
         "journal.fold:fold_head",
         "if slot.kind is Kind.CLAIMED and head.safe:",
@@ -196,9 +202,9 @@ MUTANTS = (
     ),
     _m(
         "no restart mark",
-        "turns.run:_claim",
-        "restarted = active.claimed or head.safe is not None",
-        "restarted = False",
+        "turns.run:_restarts",
+        "return active.claimed or view.tasks[active.task].safe is not None",
+        "return False",
     ),
     _m("a beat swallows words", _WRITE, "if kind is Kind.BEAT and events:", "if False:"),
     # readers

@@ -35,6 +35,7 @@ class OpenTurn:
     live: bool = False  # claimed, and not yielded
     real: int = 0  # ms, true time at which its newest slot was composed
     tries: int = 0  # claims since the last checkpoint
+    checkpoint: str = ""  # its key
     said: list[tuple[str, str]] = field(default_factory=list)  # (artifact id or "", token)
     safe: int = 0  # how many of them the last checkpoint covers
     beside: bool = False  # a sibling was canceled since its worker's last slot
@@ -108,7 +109,9 @@ class Oracle:
         p, key = change.partition, change.key
         if p[0] == "C":
             if isinstance(change, Delete):
-                self.world.fail(f"deleted {key} of a context")
+                turn = self.stories[p[2:]].turn
+                outlived = key.startswith(heads.STATES) and not (turn and turn.checkpoint == key)
+                self.need(outlived, f"deleted {key} of a context")
             elif key.startswith(heads.SLOTS):
                 self._slot(p[2:], int(key[2:]), _unpack(change.value))
                 self._guarded(p[2:])
@@ -245,15 +248,17 @@ class Oracle:
         turn.beside = False
         for event in slot.events:
             if event.payload.HasField("artifact_update"):
-                artifact = event.payload.artifact_update.artifact
-                name, parts = artifact.artifact_id, artifact.parts
+                update = event.payload.artifact_update
+                name, parts = update.artifact.artifact_id, update.artifact.parts
+                if not update.append:  # it begins anew
+                    turn.said.append((name, ""))
             else:
                 name, parts = "", event.payload.status_update.status.message.parts
             turn.said += [(name, t) for part in parts for t in _TOKEN.findall(part.text)]
         if slot.checkpoint:
             key = (heads.partition(part), slot.checkpoint)
             self.need(self.world.store.rows.peek(*key), where + "its checkpoint is not there")
-            turn.tries, turn.safe = 0, len(turn.said)
+            turn.tries, turn.safe, turn.checkpoint = 0, len(turn.said), slot.checkpoint
         if slot.kind in (Kind.YIELDED, Kind.FINISHED):
             turn.live = False
             story.let_go.add(slot.epoch)
@@ -277,7 +282,9 @@ class Oracle:
         for name, tokens in script.artifacts().items():
             parts = [p.text for a in head.task.artifacts if a.artifact_id == name for p in a.parts]
             self.need(parts == tokens, where + f"artifact {name} is {parts}, not {tokens}")
-            sent = [token for to, token in turn.said if to == name]
+            sent: list[str] = []
+            for token in (token for to, token in turn.said if to == name):
+                sent = [*sent, token] if token else []
             self.need(sent == tokens, where + f"artifact {name} was sent as {sent}, not {tokens}")
 
 

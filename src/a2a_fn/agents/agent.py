@@ -62,8 +62,10 @@ def _imported(name: str, target: str) -> object:
         raise InvalidSettings(f"agent: {name!r} names no package.module:Name after its adapter")
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise InvalidSettings(f"agent: cannot import {module_name!r}: {error}") from error
+    except Exception as error:  # whatever is wrong with their module is theirs to mend
+        raise InvalidSettings(
+            f"agent: cannot import {module_name!r}: {type(error).__name__}: {error}"
+        ) from error
     found = getattr(module, attribute, None)
     if found is None:
         raise InvalidSettings(f"agent: module {module_name!r} has no {attribute!r}")

@@ -53,7 +53,7 @@ class ExecutorAgent:
         try:
             await self._executor.execute(context, queue)
             await queue.finish()
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, TurnLost):  # its own event may find out first
             queue.mute()
             if turn.canceled_by_client:
                 await self._clean_up(context, queue)
@@ -171,8 +171,8 @@ class _TurnQueue(EventQueue):
         if self._asked is not None:
             event, self._asked = self._asked, None
             with contextlib.suppress(TurnLost):  # the turn itself will find out
+                self._paused = event  # before the write: execute() may return during it
                 await self._turn.pause(event)
-                self._paused = event
 
     async def finish(self) -> None:
         """``execute`` has returned: end the turn as its events say."""

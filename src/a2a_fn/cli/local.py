@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 Data = Annotated[Path | None, typer.Option(help="Where the state is kept.")]
 Agent = Annotated[
     str | None,
-    typer.Option(help="Who answers: iac:offline, echo:, or executor:package.module:Name."),
+    typer.Option(
+        help="Who answers: iac:offline, echo:, agent:package.module:Name, or "
+        "executor:package.module:Name."
+    ),
 ]
 Config = Annotated[Path | None, typer.Option(help="A YAML file with settings.")]
 
@@ -33,12 +36,6 @@ class Handler(enum.StrEnum):
     HTTP = "http"
     TURN = "turn"
     SWEEP = "sweep"
-
-
-class Cloud(enum.StrEnum):
-    """Whose events a function gets."""
-
-    AWS = "aws"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -87,7 +84,6 @@ def invoke(
     data: Data = None,
     agent: Agent = None,
     config: Config = None,
-    cloud: Annotated[Cloud, typer.Option(help="Whose event it is.")] = Cloud.AWS,
 ) -> int:
     """Call a deployed handler with a sample event; what it returns goes to stdout as JSON."""
     payload = _event(event)
@@ -95,7 +91,7 @@ def invoke(
     with needs("cli"), _told():
         from a2a_fn.hosts import local
 
-        result = local.invoke(handler.value, payload, settings, cloud.value)
+        result = local.invoke(handler.value, payload, settings)
     typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
     return Exit.OK
 

@@ -18,7 +18,8 @@ from .failures import Exit, Failure
 from .listing import show_card, show_task, show_tasks, state_name
 from .screen import Screen
 from .shelf import Shelf
-from .transcript import Transcript, state_word
+from .silence import REMARK, Silence
+from .transcript import TERMINAL, Transcript, state_word
 from .writing import check_directory
 
 
@@ -31,6 +32,7 @@ class Session:
         self._client = Client(url, timeout)
         self._screen = Screen(machine=as_json)
         self._shelf = Shelf(out, self._client.download)
+        self._silence = Silence(lambda: self._screen.note(REMARK, style="yellow"))
         self._saves = out is not None
 
     def __enter__(self) -> Session:
@@ -128,12 +130,14 @@ class Session:
         return Conversation(self._client, transcript, self._screen, self._on_event)
 
     def _on_event(self, item: Item) -> None:
+        self._silence.heard()
         if self._screen.machine:
             self._screen.raw(_line(item.response))
 
     def _follow(self, turn: Callable[[], None], transcript: Transcript) -> int:
         try:
-            turn()
+            with self._silence:
+                turn()
         except KeyboardInterrupt:
             self._screen.end_line()
             raise Failure(self._stopped(transcript), Exit.STOPPED) from None
@@ -156,10 +160,10 @@ class Session:
     def _last_line(self, transcript: Transcript) -> str:
         url, task = self._client.url, transcript.task_id
         line = f"{state_word(transcript.state)}  task {task}  context {transcript.context_id}"
-        if transcript.state == TaskState.TASK_STATE_INPUT_REQUIRED:
-            line += f'\ngo on: a2a-fn call {url} "..." --task {task}'
-        else:
+        if transcript.state in TERMINAL:
             line += f'\ngo on: a2a-fn call {url} "..." --context {transcript.context_id}'
+        else:  # the task waits for its user; a message to the context would begin another
+            line += f'\ngo on: a2a-fn call {url} "..." --task {task}'
         if self._shelf.entries and not self._saves:
             line += f"\nsave its artifacts: a2a-fn task {url} {task} --out DIR"
         return line

@@ -154,7 +154,8 @@ class Transcript:
         if isinstance(turn, dict) and turn.get("restarted") is True:
             self._screen.end_line()
             self._screen.note(
-                "the turn was restarted after a crash: it goes on from its last checkpoint",
+                "the turn was restarted: what followed its last save (everything, if it never "
+                "saved) is said again",
                 style="yellow",
             )
             self._printed.pop(self._current, None)

@@ -46,7 +46,7 @@ class TurnFunction:
         try:
             outcome = await self._services.run_turn(record["body"].encode(), remaining=remaining)
         except Exception:
-            log.exception("wake-up failed", extra={"a2a": {"message": record.get("messageId")}})
+            log.exception("wake-up failed", extra={"a2a": {"record": record.get("messageId")}})
             return True
         log.info("wake-up done", extra={"a2a": {"outcome": str(outcome)}})
         return False

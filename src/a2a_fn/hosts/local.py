@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import dataclasses
 import importlib.util
 import logging
 import os
@@ -69,6 +70,8 @@ async def serve(settings: Settings, *, workers: int | None = None) -> int:
 async def work(settings: Settings, *, workers: int | None = None) -> int:
     """Run turns and the sweep, without HTTP, until SIGTERM or SIGINT; returns the exit code."""
     set_up_logs(settings.log)
+    if settings.engine == "memory":
+        raise InvalidSettings("engine: another process cannot see what is kept in memory")
     services = build_services(settings)
     count = settings.workers if workers is None else workers
     _ready(services, count)
@@ -83,7 +86,11 @@ async def work(settings: Settings, *, workers: int | None = None) -> int:
 
 def _ready(services: Services, workers: int) -> None:
     """Raise now what would otherwise fail the first task: no such agent, no place for the data."""
-    _ = services.data
+    if services.settings.engine == "memory":
+        if not workers:
+            raise InvalidSettings("workers: with the memory engine nobody else can run the turns")
+    else:
+        _ = services.data
     if workers:
         _ = services.agent
 
@@ -148,7 +155,7 @@ def _signals(stop: asyncio.Event) -> Iterator[None]:
 async def _pool(services: Services, workers: int, stop: asyncio.Event) -> AsyncIterator[None]:
     """Turn workers and a sweeper; leaving it stops them, and waits until they have let go."""
     if workers:
-        await services.sweep()  # at once: what the process before this one left behind
+        await _tried(services.sweep())  # at once: what the process before this one left behind
     tasks = [asyncio.create_task(_worker(services, stop)) for _ in range(workers)]
     if workers:
         tasks.append(asyncio.create_task(_sweeper(services, stop)))
@@ -174,6 +181,10 @@ async def _worker(services: Services, stop: asyncio.Event) -> None:
                 deliveries = receiving.result()
             except Unavailable as error:
                 log.warning("queue silent: %s", error)
+                await _pause(stop, RETRY)
+                continue
+            except Exception:  # a worker that ended here would never be missed
+                log.exception("receiving failed")
                 await _pause(stop, RETRY)
                 continue
             for delivery in deliveries:
@@ -219,7 +230,7 @@ async def _pause(stop: asyncio.Event, seconds: float) -> None:
             await stop.wait()
 
 
-def invoke(kind: str, event: dict[str, Any], settings: Settings, cloud: str = "aws") -> object:
+def invoke(kind: str, event: dict[str, Any], settings: Settings) -> object:
     """Run the deployed handler of ``functions/<kind>.py`` on one event, with the local engine.
 
     A queue record whose body names the part ``$next`` gets the next wake-up of the local queue.
@@ -229,9 +240,14 @@ def invoke(kind: str, event: dict[str, Any], settings: Settings, cloud: str = "a
     if not path.is_file():
         raise NotFound(f"there is no {path} here; run this in a checkout of the project")
     event = asyncio.run(_filled(event, settings))
-    os.environ[f"{PREFIX}DATA"] = settings.data  # as the platform would set it
-    os.environ[f"{PREFIX}AGENT"] = settings.agent
-    return _handled(path, event)
+    before = dict(os.environ)
+    for name, value in dataclasses.asdict(settings).items():  # as the platform would set them
+        os.environ[PREFIX + name.upper()] = str(value)
+    try:
+        return _handled(path, event)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _handled(path: Path, event: dict[str, Any]) -> object:

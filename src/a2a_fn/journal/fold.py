@@ -30,6 +30,7 @@ TERMINAL = frozenset(
 INTERRUPTED = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
 SETTLED = TERMINAL | INTERRUPTED  # a turn ends in one of these
 
+REPLY_WINDOW = 2_000  # ms in which a bare Message leaves no task behind in lists
 DEDUPE_WINDOW = 600_000  # ms in which the same message again is the same request (rule 34)
 
 
@@ -51,10 +52,9 @@ class Active:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A context after slot ``n``; ``worked`` is the last slot that was not void."""
+    """A context after slot ``n``."""
 
     n: int = 0
-    worked: int = 0
     epoch: int = 0
     owner: str | None = None
     context_id: str = ""
@@ -112,7 +112,6 @@ def fold_context(context: Context, n: int, slot: Slot) -> Context:
             active = None
     return Context(
         n=n,
-        worked=n,
         epoch=epoch,
         owner=context.owner if slot.owner is None else slot.owner,
         context_id=slot.context_id or context.context_id,
@@ -150,7 +149,7 @@ def fold_head(head: Head | None, n: int, slot: Slot, context_id: str) -> Head:
     status_time = slot.status_time or (head.status_time if head else 0)
     if status_time:  # the time of the state, which lists are sorted by, not of its latest words
         task.status.timestamp.FromMilliseconds(status_time)
-    if slot.reply:
+    if slot.reply and slot.time < created + REPLY_WINDOW:  # later, somebody may have been shown it
         listed = False
     return Head(
         task=task,

@@ -95,7 +95,7 @@ async def views(
     """The changes that bring every view up to ``context.n``; ``tail``: slots not yet in them."""
     fresh: list[Change] = []
     kept: list[Change] = []
-    stale: dict[tuple[str, str], Change] = {}
+    old: list[Change] = []
     for task in dict.fromkeys(slot.task for slot in tail if slot.task):
         head = heads[task]
         kept.append(
@@ -112,9 +112,6 @@ async def views(
             fresh += index.entries(owner_key, part, head)
         for slot in slots:
             if slot.replaced:
-                for row in index.keys(owner_key, task, *slot.replaced):
-                    stale[row] = Delete(*row)
-    written = {(put.partition, put.key) for put in fresh if isinstance(put, Put)}
-    old = [delete for row, delete in stale.items() if row not in written]
+                old += [Delete(*row) for row in index.keys(owner_key, task, *slot.replaced)]
     last = Put(partition(part), CONTEXT, encode_context(context), OLDER, order=context.n)
     return [*fresh, *kept, *old, last]

@@ -198,12 +198,15 @@ class Journal:
         put = Put(heads.partition(view.part), key, await self.cells.pack(encode(slot)), ABSENT)
         after: list[Change] = []
         new = view
+        old = _outlived(view, slot)
         if settle:
             new = view.copy()
             new.fold(n, slot)
             after = await self.views(new)
             if done:
                 after.append(Delete(done.partition, done.key))
+        if old:
+            after.append(Delete(heads.partition(view.part), old))
         for wait in _backoff():
             try:
                 await self.rows.write([*before, put, *after])
@@ -283,6 +286,16 @@ class Journal:
         if active is None or not active.claimed:
             return 0
         return active.last + self.lease + self.skew + 1
+
+
+def _outlived(view: View, slot: Slot) -> str:
+    """The key of the checkpoint that nobody needs once the slot is there; "" for none. Who still
+    means to resume from it collides with that slot."""
+    active = view.context.active
+    if active is None or slot.task != active.task:
+        return ""
+    ends = slot.kind in (Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED)
+    return active.checkpoint if ends or slot.checkpoint else ""
 
 
 def cancel_signal(part: str) -> str:

@@ -73,18 +73,16 @@ class TaskHandler:
         """Open a turn, wait for its end (or not), and answer with the task as it then stands."""
         at_once = request.configuration.return_immediately
         accepted = await self._submit(request, caller, detached=at_once)
+        end: Slot | None = None
         if not at_once:
             end = await self._end_of_turn(accepted, caller)
             if end is not None and end.failure is not None:
                 raise _failure(end.failure)
             await self._journal.catch_up(accepted.view)
         head = accepted.head
-        answer = SendMessageResponse()
-        if not head.listed and not at_once and head.state in TERMINAL:
-            answer.message.CopyFrom(head.task.status.message)
-        else:
-            answer.task.CopyFrom(_shown(head, request.configuration))
-        return answer
+        if (end is not None and end.reply) or (not head.listed and not at_once):
+            return SendMessageResponse(message=head.task.status.message)
+        return SendMessageResponse(task=_shown(head, request.configuration))
 
     async def stream_message(
         self, request: SendMessageRequest, caller: Caller
@@ -224,7 +222,7 @@ class TaskHandler:
         with _translated():
             view = await intents.find(journal, caller.owner, request.id)
         head, n = view.tasks[request.id], view.context.n
-        if last_event_id is not None and last_event_id < head.generation:
+        if last_event_id and last_event_id < head.generation:  # 0: nothing was seen yet
             context_id = view.context.context_id
             then = await stream.as_of(journal, view.part, request.id, context_id, last_event_id)
             if then is not None:
@@ -297,9 +295,8 @@ def _translated() -> Iterator[None]:
 
 def _failure(failure: Failure) -> a2a.A2AError:
     """The agent's own refusal, as it raised it."""
-    kind = getattr(a2a, failure.error, a2a.InternalError)
-    error: a2a.A2AError = kind(failure.message)
-    return error
+    kinds = {kind.__name__: kind for kind in a2a.JSON_RPC_ERROR_CODE_MAP}
+    return kinds.get(failure.error, a2a.InternalError)(failure.message)
 
 
 def _working(accepted: intents.Accepted) -> bool:

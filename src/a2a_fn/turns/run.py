@@ -26,6 +26,9 @@ from .writer import Writer
 
 log = logging.getLogger("a2a_fn.turns")
 
+WRITING = 3.0  # seconds kept for the last slot of an invocation
+CLOSING = 0.1  # seconds that cancelled helpers of a turn may take; an agent has had its own by then
+
 AgentRun = Callable[[Turn], Awaitable[None]]
 Wake = Callable[[str], Awaitable[None]]
 
@@ -45,12 +48,11 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Limits:
     """``attempts``: claims without a new checkpoint before the task is FAILED; ``claims``: in all,
-    so that a turn that only ever yields ends too; ``margin`` and ``grace``: seconds before the
-    invocation's end at which the turn is asked to yield, and how long it then has."""
+    so that a turn that only ever yields ends too; ``grace``: seconds that an agent has to save when
+    it is asked to yield, and again to let go when it is cancelled."""
 
     attempts: int = 3
     claims: int = 1000
-    margin: float = 10.0
     grace: float = 5.0
 
 
@@ -81,11 +83,13 @@ async def run_turn(
         return Outcome.LIVE
     if active.attempts >= limits.attempts or active.claims >= limits.claims:
         return await _abandon(journal, view, active)
+    restarted = _restarts(view, active)
     if not await _claim(journal, view, active):
         return Outcome.RACED
     checkpoint = await _checkpoint(journal, view)
     writer = Writer(journal, view)
-    turn = Turn(writer, _message(view, active.task), checkpoint, remaining)
+    message = _message(view, active.task)
+    turn = Turn(writer, message, checkpoint, remaining, restarted=restarted)
     outcome = await _work(turn, writer, agent, limits, stop or asyncio.Event())
     log.info(str(outcome), extra=_about(journal, view, active.task))
     if outcome is Outcome.YIELDED:
@@ -111,7 +115,7 @@ async def _abandon(journal: Journal, view: View, active: Active) -> Outcome:
 
 async def _claim(journal: Journal, view: View, active: Active) -> bool:
     head = view.tasks[active.task]
-    restarted = active.claimed or head.safe is not None
+    restarted = _restarts(view, active)
     status = TaskStatusUpdateEvent()
     if restarted:
         turn = {"attempt": active.attempts + 1, "restarted": True}
@@ -130,6 +134,11 @@ async def _claim(journal: Journal, view: View, active: Active) -> bool:
     word = "taken over" if active.claimed else "claimed"
     log.info(word, extra=_about(journal, view, active.task))
     return True
+
+
+def _restarts(view: View, active: Active) -> bool:
+    """Whether a claim of this turn begins something again that readers may have seen."""
+    return active.claimed or view.tasks[active.task].safe is not None
 
 
 async def _checkpoint(journal: Journal, view: View) -> bytes | None:
@@ -157,24 +166,28 @@ async def _work(
     async def stopping() -> None:
         await stop.wait()
 
+    # What has to be written when time is up must be written while there is some: grace to save,
+    # grace to let go, and a moment for the slot. A short invocation shares itself out.
+    span = turn.time_left()
+    grace = min(limits.grace, span / 6)
     work = asyncio.create_task(run())
     keeper = asyncio.create_task(writer.keep())
     canceled = asyncio.create_task(writer.canceled())
     ended = asyncio.create_task(writer.ended())
     stopped = asyncio.create_task(stopping())
     try:
-        left = turn.time_left() - limits.margin
-        seconds = None if left == math.inf else max(0.0, left)
+        margin = min(2 * grace + WRITING, span / 2)
+        seconds = None if span == math.inf else max(0.0, span - margin)
         await _first([work, keeper, canceled, ended, stopped], seconds)
         if not (keeper.done() or canceled.done() or writer.over):
             turn.stop()
-            await _first([work, keeper, canceled, ended], limits.grace)
+            await _first([work, keeper, canceled, ended], grace)
         if writer.over:
-            await _first([work], limits.grace)
+            await _first([work], grace)
         if work.done():
             return await _ended(turn, writer, work)
         work.cancel()
-        await _first([work], limits.grace)
+        await _first([work], grace)
         if writer.over:
             return Outcome.FINISHED
         if keeper.done() or canceled.done():
@@ -186,7 +199,7 @@ async def _work(
         tasks = [work, keeper, canceled, ended, stopped]
         for task in tasks:
             task.cancel()
-        await asyncio.wait(tasks, timeout=limits.grace)
+        await asyncio.wait(tasks, timeout=CLOSING)
         for task in tasks:
             if task.done() and not task.cancelled():
                 task.exception()  # seen: what matters of it is in the outcome
@@ -216,7 +229,7 @@ async def _ended(turn: Turn, writer: Writer, work: asyncio.Task[None]) -> Outcom
     elif isinstance(error, TurnLost | Unavailable):
         raise error
     elif isinstance(error, A2AError):
-        failure = Failure(type(error).__name__, error.message) if writer.silent else None
+        failure = Failure(_known(error), error.message) if writer.silent else None
         await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, error.message), failure=failure)
     else:
         reference = turn.new_id()
@@ -225,6 +238,13 @@ async def _ended(turn: Turn, writer: Writer, work: asyncio.Task[None]) -> Outcom
         text = f"The agent failed unexpectedly (reference {reference})."
         await turn.end(TaskState.TASK_STATE_FAILED, _said(turn, text))
     return Outcome.FINISHED
+
+
+def _known(error: A2AError) -> str:
+    """The name of the SDK's own class of an error; an agent may have derived its own."""
+    return next(
+        kind.__name__ for kind in type(error).__mro__ if kind.__module__ == A2AError.__module__
+    )
 
 
 def _said(turn: Turn, text: str) -> TaskStatusUpdateEvent:

@@ -44,6 +44,8 @@ class Turn:
         message: Message,
         checkpoint: bytes | None,
         remaining: Callable[[], float],
+        *,
+        restarted: bool = False,
     ) -> None:
         context = writer.view.context
         self.message = message
@@ -55,6 +57,8 @@ class Turn:
         self._writer = writer
         self._remaining = remaining
         self._stopping = False
+        self._restarted = restarted
+        self._artifacts: set[str] = set()  # that this claim has written to
         self._text_id = ""
         self._usage: dict[str, int] = {}
 
@@ -153,8 +157,9 @@ class Turn:
         """Add a whole A2A event. A status event with another state ends the turn if that state
         does (completed, input required, ...); otherwise it is written at once."""
         if isinstance(event, TaskArtifactUpdateEvent):
-            await self._writer.take(StreamResponse(artifact_update=event))
+            await self._writer.take(StreamResponse(artifact_update=self._begun(event)))
             return
+        event = _from_agent(event)
         state = event.status.state or TaskState.TASK_STATE_WORKING
         if state in SETTLED:
             await self.end(state, event)
@@ -169,7 +174,24 @@ class Turn:
     async def pause(self, event: TaskStatusUpdateEvent) -> None:
         """Publish a state that a turn ends in, without ending it: the agent waits for the outside
         (an authorisation, say) and then goes on."""
-        await self._change(event.status.state, event)
+        await self._change(event.status.state, _from_agent(event))
+
+    def _begun(self, event: TaskArtifactUpdateEvent) -> TaskArtifactUpdateEvent:
+        """The event; the first piece that a restarted turn adds to an artifact of before is the
+        whole of it, since readers may hold pieces that were dropped (rule 36)."""
+        name = event.artifact.artifact_id
+        known = next((a for a in self.task.artifacts if a.artifact_id == name), None)
+        first = name not in self._artifacts
+        self._artifacts.add(name)
+        if not (self._restarted and first and event.append and known):
+            return event
+        whole = TaskArtifactUpdateEvent()
+        whole.CopyFrom(event)
+        whole.append = False
+        whole.artifact.CopyFrom(known)
+        whole.artifact.parts.extend(event.artifact.parts)
+        whole.artifact.metadata.MergeFrom(event.artifact.metadata)
+        return whole
 
     async def _change(self, state: int, event: TaskStatusUpdateEvent) -> None:
         self._text_id = ""
@@ -196,11 +218,13 @@ class Turn:
         await self._end_with(TaskState.TASK_STATE_FAILED, text)
 
     async def reply(self, message: Message) -> None:
-        """End the turn with a bare Message: a caller that waits gets it and no task."""
+        """End the turn with a bare Message: a caller that waits gets it and no task. Who holds the
+        task already (a follow-up, a caller that did not wait) finds it as the task's last word."""
+        held = self._writer.active.detached or len(self.task.history) > 1
         update = TaskStatusUpdateEvent()
         update.status.message.CopyFrom(message)
         update.status.message.role = Role.ROLE_AGENT
-        await self.end(TaskState.TASK_STATE_COMPLETED, update, reply=True)
+        await self.end(TaskState.TASK_STATE_COMPLETED, update, reply=not held)
 
     async def _end_with(self, state: int, text: str) -> None:
         await self.say(text)
@@ -214,11 +238,13 @@ class Turn:
         reply: bool = False,
         failure: Failure | None = None,
     ) -> None:
-        """Write the turn's end; the first one counts, later calls do nothing."""
+        """Write the turn's end; once it is written, later calls do nothing."""
         if self._writer.over:
             return
         if self._usage:
-            status.metadata.update({"iac_code": {"usage": self._usage}})
+            event, status = status, TaskStatusUpdateEvent()
+            status.CopyFrom(event)
+            status.metadata.get_or_create_struct("iac_code").update({"usage": self._usage})
         await self._writer.flush(
             Kind.FINISHED, state=state, status=status, settle=True, reply=reply, failure=failure
         )
@@ -226,6 +252,16 @@ class Turn:
     def stop(self) -> None:
         """The host's wish that the agent yields at its next ``save``."""
         self._stopping = True
+
+
+def _from_agent(event: TaskStatusUpdateEvent) -> TaskStatusUpdateEvent:
+    """The event, its message the agent's: a user's role would make it the question."""
+    if not event.status.HasField("message") or event.status.message.role == Role.ROLE_AGENT:
+        return event
+    mended = TaskStatusUpdateEvent()
+    mended.CopyFrom(event)
+    mended.status.message.role = Role.ROLE_AGENT
+    return mended
 
 
 def clip(value: Any) -> Any:

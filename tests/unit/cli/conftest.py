@@ -104,6 +104,11 @@ class ScriptedAgent(AgentExecutor):
             Message(message_id="q", role=Role.ROLE_AGENT, parts=[Part(text="which region?")])
         )
 
+    async def _authorise(self, context: RequestContext, updater: TaskUpdater) -> None:
+        await updater.requires_auth(
+            Message(message_id="a", role=Role.ROLE_AGENT, parts=[Part(text="log in first")])
+        )
+
     async def _fail(self, context: RequestContext, updater: TaskUpdater) -> None:
         await updater.failed(
             Message(message_id="f", role=Role.ROLE_AGENT, parts=[Part(text="no such zone")])

@@ -6,6 +6,8 @@ import io
 import json
 import sys
 
+import pytest
+
 
 def test_streamed_pieces_of_one_message_stay_on_one_line(cli, agent_url):
     result = cli("call", agent_url, "stream")
@@ -13,13 +15,21 @@ def test_streamed_pieces_of_one_message_stay_on_one_line(cli, agent_url):
     assert result.code == 0
 
 
-def test_the_last_remark_says_state_ids_and_how_to_go_on(cli, agent_url):
-    result = cli("call", agent_url, "ask")
-    assert "which region?" in result.out
-    assert "input-required  task " in result.err
-    task = result.err.split("  task ")[1].split()[0]
-    assert f'a2a-fn call {agent_url} "..." --task {task}' in result.err
+@pytest.mark.parametrize(
+    ("words", "state"), [("ask", "input-required"), ("authorise", "auth-required")]
+)
+def test_a_task_that_waits_is_gone_on_with_by_its_own_id(cli, agent_url, words, state):
+    result = cli("call", agent_url, words)
     assert result.code == 0
+    task = result.err.split(f"{state}  task ")[1].split()[0]
+    assert f'go on: a2a-fn call {agent_url} "..." --task {task}\n' in result.err
+
+
+@pytest.mark.parametrize("words", ["stream", "fail"])
+def test_a_task_that_has_ended_is_gone_on_with_by_its_context(cli, agent_url, words):
+    result = cli("call", agent_url, words)
+    context = result.err.split("  context ")[1].split()[0]
+    assert f'go on: a2a-fn call {agent_url} "..." --context {context}\n' in result.err
 
 
 def test_going_on_with_a_task_does_not_print_its_earlier_messages(cli, agent_url):

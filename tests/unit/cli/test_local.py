@@ -56,6 +56,13 @@ def test_an_agent_may_lie_in_the_working_folder(cli, monkeypatch, tmp_path):
     assert found == ["Mine"]
 
 
+@pytest.mark.parametrize("command", ["serve", "work", "invoke"])
+def test_the_help_names_every_kind_of_agent(cli, command):
+    shown = "".join(c for c in cli(command, "--help").out if not c.isspace() and c not in "│|")
+    for kind in ("iac:offline", "echo:", "agent:package", "executor:package"):
+        assert kind in shown
+
+
 def test_work_needs_no_port(cli, host):
     assert cli("work", "--agent", "echo:").code == 0
     ((name, settings, workers),) = host
@@ -110,11 +117,11 @@ def test_invoke_hands_the_event_to_the_function_and_prints_its_answer(cli, monke
     path.write_text('{"a": 1}')
     calls = []
 
-    def invoke(kind, event, settings, cloud):
-        calls.append((kind, event, settings.data, cloud))
+    def invoke(kind, event, settings):
+        calls.append((kind, event, settings.data))
         return {"statusCode": 200}
 
-    monkeypatch.setattr(local, "invoke", invoke, raising=False)
+    monkeypatch.setattr(local, "invoke", invoke)
     result = cli("invoke", "turn", path, "--data", tmp_path)
-    assert calls == [("turn", {"a": 1}, str(tmp_path), "aws")]
+    assert calls == [("turn", {"a": 1}, str(tmp_path))]
     assert json.loads(result.out) == {"statusCode": 200}

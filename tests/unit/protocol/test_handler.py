@@ -191,6 +191,43 @@ async def test_a_bare_message_reaches_who_waits_and_no_task_is_listed() -> None:
     assert not (await world.handler.list_tasks(ListTasksRequest(), ME)).tasks
 
 
+async def test_a_task_that_a_client_holds_stays_listed_after_a_bare_message() -> None:
+    world = World(direct_replies=True)
+    detached = (await world.handler.send_message(sends("hi", wait=False), ME)).task.id
+    await world.run(detached, replies)
+    follow_up = await opened(world, asks, message_id="m2")
+    await world.handler.send_message(sends("x", "m3", wait=False, task=follow_up), ME)
+    await world.run(follow_up, replies)
+    late = World(direct_replies=True, blocking_wait=0.01)
+    shown = (await late.handler.send_message(sends("hi"), ME)).task.id
+    late.clock.ms += 3_000
+    await late.run(shown, replies)
+    for one, ids in ((world, [follow_up, detached]), (late, [shown])):
+        page = await one.handler.list_tasks(ListTasksRequest(), ME)
+        assert [task.id for task in page.tasks] == ids
+
+
+async def test_an_agents_own_kind_of_an_a2a_error_is_the_sdks() -> None:
+    world = World(direct_replies=True)
+
+    class OnlyText(a2a.ContentTypeNotSupportedError):
+        pass
+
+    async def refuses(turn) -> None:
+        raise OnlyText("text only")
+
+    with pytest.raises(a2a.ContentTypeNotSupportedError, match="text only"):
+        await waiting(world, "", sends("hi"), refuses)
+
+
+async def test_a_reader_that_has_seen_nothing_yet_gets_the_whole_task(world: World) -> None:
+    task = await opened(world, asks)
+    stream = world.handler.subscribe(SubscribeToTaskRequest(id=task), ME, 0)
+    first = await anext(stream)
+    await stream.aclose()
+    assert first.response.task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED
+
+
 async def test_a_stream_of_a_bare_message_is_that_message() -> None:
     world = World(direct_replies=True)
     streaming = asyncio.create_task(frames(world.handler.stream_message(sends("hi"), ME)))

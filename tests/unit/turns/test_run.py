@@ -7,7 +7,7 @@ import contextlib
 import logging
 
 import pytest
-from a2a.types.a2a_pb2 import Part, TaskState
+from a2a.types.a2a_pb2 import Part, Role, TaskState, TaskStatusUpdateEvent
 from a2a.utils.errors import InvalidParamsError, UnsupportedOperationError
 from tests.unit.world import World
 
@@ -408,3 +408,113 @@ async def test_an_error_in_the_middle_of_a_write_ends_the_turn_without_a_hole(
     with pytest.raises(OSError, match="no space"):
         await world.run(task, agent)
     assert (await world.kinds(task))[-1] is not Kind.FINISHED
+
+
+async def test_an_artifact_begins_again_for_readers_after_a_restart(world: World) -> None:
+    task, stop = await world.submit(), asyncio.Event()
+
+    async def first(turn) -> None:
+        await turn.artifact("a", Part(text="1"))
+        await turn.save(b"1")
+        await turn.artifact("a", Part(text="2"), append=True)  # streamed, and not saved
+        await turn.artifact("b", Part(text="x"))
+        stop.set()
+        await asyncio.Event().wait()
+
+    await world.run(task, first, stop=stop, limits=Limits(grace=0.01))
+
+    async def second(turn) -> None:
+        for text in ("2", "3"):
+            await turn.artifact("a", Part(text=text), append=True)
+
+    assert await world.run(task, second) is Outcome.FINISHED
+    held: dict[str, list[str]] = {}
+    for slot in await world.slots(task):
+        for update in (e.payload.artifact_update for e in slot.events):
+            if update.artifact.artifact_id:
+                old = held.get(update.artifact.artifact_id, []) if update.append else []
+                held[update.artifact.artifact_id] = [*old, *(p.text for p in update.artifact.parts)]
+    found = await world.task(task)
+    assert [[p.text for p in a.parts] for a in found.artifacts] == [["1", "2", "3"]]
+    assert held["a"] == ["1", "2", "3"]  # what a reader has who saw every event
+
+
+async def test_a_checkpoint_that_nobody_needs_is_gone(world: World) -> None:
+    task, stop = await world.submit(), asyncio.Event()
+
+    async def kept() -> int:
+        return len(await world.rows.scan(f"C#{task.partition('-')[0]}", prefix="S#"))
+
+    async def agent(turn) -> None:
+        for n in range(5):
+            await turn.save(b"%d" % n)
+            assert await kept() == 1
+        stop.set()
+        while not turn.stopping:
+            await asyncio.sleep(0)
+        await turn.save(b"last")
+
+    assert await world.run(task, agent, stop=stop) is Outcome.YIELDED
+    assert await kept() == 1
+    await world.run(task, says_hello)
+    assert await kept() == 0
+
+
+@pytest.mark.parametrize("left", [3.0, 12.0])
+async def test_a_yield_is_written_before_the_platform_ends_the_invocation(
+    world: World, left: float
+) -> None:
+    task, loop = await world.submit(), asyncio.get_running_loop()
+    end, over = loop.time() + left, asyncio.Event()
+
+    async def ignores_everything(turn) -> None:
+        while not over.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await over.wait()
+
+    running = asyncio.create_task(
+        world.run(task, ignores_everything, remaining=lambda: end - loop.time(), limits=Limits())
+    )
+    try:
+        assert await running is Outcome.YIELDED
+        assert loop.time() < end
+    finally:
+        over.set()
+
+
+async def test_what_a_user_said_is_never_mistaken_for_the_agents_echo(world: World) -> None:
+    task, stop = await world.submit("the question"), asyncio.Event()
+
+    async def echoes(turn) -> None:
+        event = TaskStatusUpdateEvent()
+        event.status.message.role = Role.ROLE_USER
+        event.status.message.parts.add().text = "an echo"
+        await turn.publish(event)
+        stop.set()
+        while not turn.stopping:
+            await asyncio.sleep(0)
+        await turn.save(b"1")
+
+    asked = []
+
+    async def second(turn) -> None:
+        asked.append(turn.text)
+
+    await world.run(task, echoes, stop=stop)
+    await world.run(task, second)
+    assert asked == ["the question"]
+
+
+async def test_usage_leaves_the_agents_own_metadata_alone(world: World) -> None:
+    task = await world.submit()
+
+    async def agent(turn) -> None:
+        await turn.usage(1, 1)
+        event = TaskStatusUpdateEvent()
+        event.metadata.update({"iac_code": {"mine": True}})
+        event.status.state = TaskState.TASK_STATE_COMPLETED
+        await turn.publish(event)
+
+    await world.run(task, agent)
+    kept = (await world.task(task)).metadata["iac_code"]
+    assert (kept["mine"], kept["usage"]["totalTokens"]) == (True, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -49,11 +50,6 @@ def has_host_bits(text: str, network: Network) -> bool:
     return ipaddress.ip_address(text.partition("/")[0]) != network.network_address
 
 
-def overlap(one: Network, other: Network) -> bool:
-    """Say if two networks share an address; IPv4 and IPv6 never do."""
-    return one.version == other.version and one.overlaps(other)
-
-
 def within(inner: Network, outer: Network) -> bool:
     """Say if a network lies wholly inside another."""
     return (
@@ -69,20 +65,82 @@ def is_world(text: str) -> bool:
     return network is not None and network.prefixlen == 0
 
 
-def free_block(outer: Network, length: int, taken: Iterable[Network]) -> Network | None:
-    """Return the first block of a prefix length in `outer` that overlaps nothing taken."""
-    if not outer.prefixlen <= length <= outer.max_prefixlen:
-        return None
-    size = 1 << (outer.max_prefixlen - length)
-    start, end = int(outer.network_address), int(outer.broadcast_address)
-    spans = [
-        (int(other.network_address), int(other.broadcast_address))
-        for other in taken
-        if other.version == outer.version
-    ]
-    for first, last in sorted(spans):
-        if first < start + size and last >= start:
-            start = (last // size + 1) * size
-    if start + size - 1 > end:
-        return None
-    return ipaddress.ip_network((start, length))
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """The blocks that one overlaps: the first of them by its number, and how many there are."""
+
+    first: int
+    count: int
+
+
+class Overlaps:
+    """Blocks in the order they are added, and which of the earlier ones each overlaps.
+
+    Two networks overlap only if one holds the other. So a block is looked up under the networks
+    of each prefix length that occurs: the work grows with the number of blocks, not its square.
+    A `group` names blocks that exist together; those of group None exist with all the others.
+    """
+
+    def __init__(self, networks: Iterable[Network]) -> None:
+        self._lengths = sorted({(network.version, network.prefixlen) for network in networks})
+        self._added = 0
+        self._around: dict[tuple[object, ...], Overlap] = {}
+        self._inside: dict[tuple[object, ...], Overlap] = {}
+
+    def add(self, network: Network, group: str | None = None) -> Overlap | None:
+        """Add a block; return the earlier ones that it overlaps and can exist with, or None."""
+        number, self._added = self._added, self._added + 1
+        address, places = int(network.network_address), []
+        for version, length in self._lengths:
+            if version == network.version and length <= network.prefixlen:
+                places.append((version, length, address >> (network.max_prefixlen - length)))
+        wanted = ("all",) if group is None else (None, group)
+        found = [self._inside.get((*places[-1], g)) for g in wanted]
+        # Equal blocks lie inside each other: they are counted once, above.
+        found += [self._around.get((*place, g)) for place in places[:-1] for g in wanted]
+        for kind in ("all", group):
+            _note(self._around, (*places[-1], kind), number)
+            for place in places:
+                _note(self._inside, (*place, kind), number)
+        hits = [hit for hit in found if hit is not None]
+        if not hits:
+            return None
+        return Overlap(min(hit.first for hit in hits), sum(hit.count for hit in hits))
+
+
+def _note(index: dict[tuple[object, ...], Overlap], key: tuple[object, ...], number: int) -> None:
+    known = index.get(key)
+    index[key] = Overlap(known.first, known.count + 1) if known else Overlap(number, 1)
+
+
+class Room:
+    """What is free in a network beside the blocks that are taken."""
+
+    def __init__(self, outer: Network, taken: Iterable[Network]) -> None:
+        self._outer = outer
+        self._spans = sorted(
+            (int(other.network_address), int(other.broadcast_address))
+            for other in taken
+            if other.version == outer.version
+        )
+        self._known: dict[int, Network | None] = {}
+
+    def free(self, length: int) -> Network | None:
+        """Return the first block of a prefix length that overlaps nothing taken, if any."""
+        if length not in self._known:
+            self._known[length] = self._search(length)
+        return self._known[length]
+
+    def _search(self, length: int) -> Network | None:
+        outer = self._outer
+        if not outer.prefixlen <= length <= outer.max_prefixlen:
+            return None
+        size = 1 << (outer.max_prefixlen - length)
+        start, end = int(outer.network_address), int(outer.broadcast_address)
+        for first, last in self._spans:
+            if first < start + size and last >= start:
+                start = (last // size + 1) * size
+        if start + size - 1 > end:
+            return None
+        address = type(outer.network_address)(start)
+        return ipaddress.ip_network(f"{address}/{length}")

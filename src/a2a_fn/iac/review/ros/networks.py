@@ -22,7 +22,6 @@ _PEERS = (
     "Ipv6SourceCidrIp",
     "Ipv6DestCidrIp",
 )
-_MOST = 300
 
 
 def _net(block: str) -> str:
@@ -160,18 +159,20 @@ def subnets(template: Template) -> Iterator[Finding]:
     for vpc, members in groups.items():
         outer = None if grows else _vpc(template, template.resources.get(vpc))
         taken = [member.network for member in members]
-        for n, member in enumerate(members[:_MOST]):
+        room = cidr.Room(outer.network, taken) if outer else None
+        overlaps = cidr.Overlaps(taken)
+        for member in members:
             if outer is not None and not cidr.within(member.network, outer.network):
-                yield _finding(
-                    OUTSIDE, template, member, f"is not inside its VPC {outer}", outer, taken
-                )
+                yield _finding(OUTSIDE, template, member, f"is not inside its VPC {outer}", room)
             what = None
-            if (other := next((o for o in members[:n] if _collide(o, member)), None)) is not None:
-                what = f"overlaps vSwitch {other}"
+            # Those under different conditions may never exist together.
+            if (hit := overlaps.add(member.network, member.condition)) is not None:
+                more = f" and {hit.count - 1} more" if hit.count > 1 else ""
+                what = f"overlaps vSwitch {members[hit.first]}{more}"
             elif (copies := _copies(template, member.entry)) > 1:
                 what = f"exists {copies} times, with one block for all"
             if what is not None:
-                yield _finding(OVERLAP, template, member, what, outer, taken)
+                yield _finding(OVERLAP, template, member, what, room)
 
 
 def _subnets(template: Template) -> Iterator[_Subnet]:
@@ -206,12 +207,6 @@ def _vpc(template: Template, entry: Entry | None) -> _Subnet | None:
     return _Subnet(entry, known, network) if known and network else None
 
 
-def _collide(one: _Subnet, other: _Subnet) -> bool:
-    """Say if two overlap and can exist together: under one condition, or one without."""
-    together = one.condition == other.condition or None in (one.condition, other.condition)
-    return together and cidr.overlap(one.network, other.network)
-
-
 def _copies(template: Template, entry: Entry) -> int:
     """Return a resource's `Count` where it is written out, otherwise 1."""
     count = entry.get("Count")
@@ -220,15 +215,9 @@ def _copies(template: Template, entry: Entry) -> int:
 
 
 def _finding(
-    rule: Rule,
-    template: Template,
-    member: _Subnet,
-    what: str,
-    outer: _Subnet | None,
-    taken: list[cidr.Network],
+    rule: Rule, template: Template, member: _Subnet, what: str, room: cidr.Room | None
 ) -> Finding:
-    length = member.network.prefixlen
-    free = cidr.free_block(outer.network, length, taken) if outer else None
+    free = room.free(member.network.prefixlen) if room else None
     return rule.at(
         template.source,
         member.known.node.start,

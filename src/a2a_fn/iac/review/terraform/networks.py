@@ -58,7 +58,6 @@ _LISTS = frozenset({"cidr_blocks", "ipv6_cidr_blocks"})
 # Arguments that also take a single address.
 _PEERS = frozenset({"cidr_ip", "ipv6_cidr_ip", "cidr_ipv4", "cidr_ipv6", "destination_cidrblock"})
 _STRICT = frozenset({"alicloud_vpc", "alicloud_vswitch", "aws_vpc", "aws_subnet"})
-_MOST = 300
 
 
 def _net(block: str) -> str:
@@ -188,7 +187,7 @@ def subnets(module: Module) -> Iterator[Finding]:
         grows = any(other.type in family.more for other in module.all("resource").values())
         for parent, members in groups.items():
             outer = None if grows else _network(module, family, parent)
-            yield from _group(outer, members[:_MOST])
+            yield from _group(outer, members)
 
 
 def _subnets(module: Module, family: _Family) -> Iterator[_Subnet]:
@@ -240,20 +239,20 @@ def _network(module: Module, family: _Family, parent: str) -> _Subnet | None:
 
 def _group(outer: _Subnet | None, members: list[_Subnet]) -> Iterator[Finding]:
     taken = [member.network for member in members]
-    for n, member in enumerate(members):
+    room = cidr.Room(outer.network, taken) if outer else None
+    # With count or for_each it is open which of two exist.
+    single = [member for member in members if member.single]
+    overlaps = cidr.Overlaps(member.network for member in single)
+    for member in members:
         if outer is not None and not cidr.within(member.network, outer.network):
-            yield _finding(OUTSIDE, member, f"is not inside its network {outer}", outer, taken)
-        for other in members[:n]:
-            # With count or for_each it is open which of the two exist.
-            if member.single and other.single and cidr.overlap(member.network, other.network):
-                yield _finding(OVERLAP, member, f"overlaps {other}", outer, taken)
-                break
+            yield _finding(OUTSIDE, member, f"is not inside its network {outer}", room)
+        if member.single and (hit := overlaps.add(member.network)) is not None:
+            more = f" and {hit.count - 1} more" if hit.count > 1 else ""
+            yield _finding(OVERLAP, member, f"overlaps {single[hit.first]}{more}", room)
 
 
-def _finding(
-    rule: Rule, member: _Subnet, what: str, outer: _Subnet | None, taken: list[cidr.Network]
-) -> Finding:
-    free = cidr.free_block(outer.network, member.network.prefixlen, taken) if outer else None
+def _finding(rule: Rule, member: _Subnet, what: str, room: cidr.Room | None) -> Finding:
+    free = room.free(member.network.prefixlen) if room else None
     return rule.at(
         member.declaration.source,
         member.expr.start,

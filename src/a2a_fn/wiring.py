@@ -118,14 +118,14 @@ class Services:
         """The HTTP application: operations, card, health."""
         from .agents.profiles import profile_of, replies_directly
         from .protocol.app import build_app
-        from .protocol.handler import TaskHandler, page_key
+        from .protocol.handler import TaskHandler
 
         handler = TaskHandler(
             self.journal,
             self.wake,
             blocking_wait=self.settings.blocking_wait,
             direct_replies=replies_directly(self.settings.agent),
-            page_key=page_key(self.secret),
+            page_key=self.secret,
             stopping=lambda: self._stopping,
         )
         return build_app(

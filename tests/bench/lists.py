@@ -122,7 +122,7 @@ def _rows(journal: Any, tasks: int) -> Iterator[list[Any]]:
         head = Head(task, generation=3, slot=3, status_time=time, created=time)
         data = heads.encode_head(head)
         assert len(data) < COMPRESS_FROM, "pack() would do more than put a byte before it"
-        context = Context(n=3, worked=3, epoch=1, owner="", context_id=context_id)
+        context = Context(n=3, epoch=1, owner="", context_id=context_id)
         yield [
             *index.entries(owner, part, head),
             Put(heads.partition(part), heads.TASKS + task.id, b"\x00" + data, order=3),

@@ -6,6 +6,7 @@ it goes on with the next file, and says nothing twice.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -43,6 +44,7 @@ class Request:
 
     words: str
     files: Mapping[str, str]
+    unread: tuple[str, ...] = ()  # names of parts that are no text
 
 
 class IacAgent:
@@ -54,7 +56,7 @@ class IacAgent:
     async def run(self, turn: Turn) -> None:
         """Answer the message."""
         request = read(turn.message)
-        if not request.words.strip() and not request.files:
+        if not (request.words.strip() or request.files or request.unread):
             await turn.fail(EMPTY)
             return
         if _CONVERT.search(request.words):
@@ -64,8 +66,12 @@ class IacAgent:
             )
             if request.files:
                 await turn.say(" Here is a review of what you sent.\n\n")
+        if request.unread:
+            await turn.say(f"Not UTF-8 text, so not read: {', '.join(request.unread)}.\n")
         if request.files:
             await self._review(turn, request.files)
+        elif request.unread:
+            await turn.say("Send templates as text in UTF-8.")
         elif _REVIEW.search(request.words) and not _asks_for_more(request.words):
             await turn.say(
                 "Send the template to review: as a file part, or in the text between ``` lines."
@@ -84,7 +90,7 @@ class IacAgent:
         if turn.checkpoint == b"reviewed":
             return
         await turn.tool("review-1", "iac_review", "started", input={"files": sorted(files)})
-        report = review(files)
+        report = await asyncio.to_thread(review, files)  # the loop serves others meanwhile
         counts = ", ".join(f"{f.name}: {f.kind}" for f in report.files)
         await turn.tool("review-1", "iac_review", "completed", result=counts)
         found = report.findings
@@ -112,7 +118,7 @@ class IacAgent:
         if turn.checkpoint == b"generated":
             return
         await turn.tool("generate-1", "iac_generate", "started", input={"text": words})
-        made = generate(words)
+        made = await asyncio.to_thread(generate, words)
         done = ", ".join(made.files) or "no template"
         await turn.tool("generate-1", "iac_generate", "completed", result=done)
         await turn.say(made.summary)
@@ -128,9 +134,11 @@ def read(message: Message) -> Request:
     ``` lines, or the whole text if it is a template."""
     words: list[str] = []
     files: dict[str, str] = {}
+    unread: list[str] = []
     for part in message.parts:
         text = _text(part)
         if text is None:
+            unread.append(part.filename or part.media_type or part.url or "a part without a name")
             continue
         if part.filename or part.HasField("raw") or part.HasField("data"):
             _add(files, part.filename or _name_for("", text), text)
@@ -148,7 +156,7 @@ def read(message: Message) -> Request:
             line = brace
         _add(files, _name_for("", joined[line:]), joined[line:])
         joined = joined[:line]
-    return Request(joined, files)
+    return Request(joined, files, tuple(unread))
 
 
 def _text(part: Part) -> str | None:

@@ -156,7 +156,7 @@ async def _pool(services: Services, workers: int, stop: asyncio.Event) -> AsyncI
     """Turn workers and a sweeper; leaving it stops them, and waits until they have let go."""
     if workers:
         await _tried(services.sweep())  # at once: what the process before this one left behind
-    tasks = [asyncio.create_task(_worker(services, stop)) for _ in range(workers)]
+    tasks = [asyncio.create_task(_kept(services, stop)) for _ in range(workers)]
     if workers:
         tasks.append(asyncio.create_task(_sweeper(services, stop)))
     try:
@@ -164,6 +164,20 @@ async def _pool(services: Services, workers: int, stop: asyncio.Event) -> AsyncI
     finally:
         stop.set()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _kept(services: Services, stop: asyncio.Event) -> None:
+    """A worker for as long as the host runs: one that ends is missed, and replaced."""
+    while not stop.is_set():
+        try:
+            await _worker(services, stop)
+        except asyncio.CancelledError:
+            if stop.is_set():
+                raise
+            log.error("a worker was cancelled; another takes its place")
+        except Exception:
+            log.exception("a worker ended; another takes its place")
+            await _pause(stop, RETRY)
 
 
 async def _worker(services: Services, stop: asyncio.Event) -> None:
@@ -181,10 +195,6 @@ async def _worker(services: Services, stop: asyncio.Event) -> None:
                 deliveries = receiving.result()
             except Unavailable as error:
                 log.warning("queue silent: %s", error)
-                await _pause(stop, RETRY)
-                continue
-            except Exception:  # a worker that ended here would never be missed
-                log.exception("receiving failed")
                 await _pause(stop, RETRY)
                 continue
             for delivery in deliveries:

@@ -16,8 +16,9 @@ from ..ports import Delete
 from .alarms import Alarm
 from .fold import DEDUPE_WINDOW, TERMINAL, Head
 from .ids import digest, partition_of
-from .journal import Journal, View, cancel_signal
+from .journal import Journal, cancel_signal
 from .slots import Kind
+from .view import View
 
 log = logging.getLogger("a2a_fn.journal")
 
@@ -153,7 +154,7 @@ async def _submit_at(
             context_id=context_id if new else None,
         )
         if await journal.append(view, slot, before=[alarm.put()], settle=True):
-            log.info("submitted", extra=_about(journal, view, task))
+            log.info("submitted", extra=journal.about(view, task))
             return Accepted(task, view, again=False)
         await journal.sure([Delete(alarm.partition, alarm.key)])
 
@@ -179,10 +180,5 @@ async def cancel(journal: Journal, owner: str, task: str) -> View:
             await journal.sure([Delete(alarm.partition, alarm.key)])
         if done:
             journal.signals.notify(cancel_signal(view.part))
-            log.info("canceled", extra=_about(journal, view, task))
+            log.info("canceled", extra=journal.about(view, task))
             return view
-
-
-def _about(journal: Journal, view: View, task: str) -> dict[str, object]:
-    owner = journal.ids.owner(view.context.owner or "")
-    return {"a2a": {"owner": owner, "context": view.part, "task": task, "slot": view.context.n}}

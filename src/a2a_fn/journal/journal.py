@@ -7,7 +7,6 @@ what should be written: that is done by ``intents`` (clients) and by ``turns`` (
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
@@ -18,42 +17,15 @@ from ..ports import ABSENT, Blobs, Change, Clock, Delete, Put, Rows
 from . import alarms, heads
 from .alarms import Alarm
 from .cells import Cells
-from .fold import Context, Head, fold_context, fold_head
+from .fold import Context, Head
 from .ids import Ids
 from .signals import Signals
 from .slots import Event, Kind, Slot, decode, encode
-
-log = logging.getLogger("a2a_fn.journal")
+from .view import View
 
 PAGE = 200  # slots read at once
 RETRIES = 6  # after an unknown result
 BACKOFF = 0.05  # seconds, doubled each time: 3 s in all
-
-
-class View:
-    """What an actor knows of a context: its head, the heads that it needs, and the tail of the
-    journal that the views may not have yet."""
-
-    def __init__(self, part: str, context: Context, tasks: dict[str, Head]) -> None:
-        self.part = part
-        self.context = context
-        self.tasks = tasks
-        self.tail: list[Slot] = []
-
-    def fold(self, n: int, slot: Slot) -> None:
-        """Take slot ``n`` in."""
-        self.tail.append(slot)
-        self.context = fold_context(self.context, n, slot)
-        if slot.task:
-            head = self.tasks.get(slot.task)
-            if head is None or n > head.slot:
-                self.tasks[slot.task] = fold_head(head, n, slot, self.context.context_id)
-
-    def copy(self) -> View:
-        """A view that can be folded further without changing this one."""
-        view = View(self.part, self.context, dict(self.tasks))
-        view.tail = list(self.tail)
-        return view
 
 
 class Journal:
@@ -279,6 +251,18 @@ class Journal:
         if active is None:
             return None
         return alarms.parse(alarms.shard_of(view.part, self.shards), active.alarm, b'{"n":0}')
+
+    def about(self, view: View, task: str) -> dict[str, object]:
+        """The facts of a log line, as ``extra``: ids and numbers, never content."""
+        return {
+            "a2a": {
+                "owner": self.ids.owner(view.context.owner or ""),
+                "context": view.part,
+                "task": task,
+                "epoch": view.context.epoch,
+                "slot": view.context.n,
+            }
+        }
 
     def claim_ends(self, view: View) -> int:
         """When the open turn's claim may be taken over at the earliest, ms; 0: now."""

@@ -6,11 +6,7 @@ Any instance can answer any call: nothing is kept here between two calls.
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
-import hashlib
-import hmac
-import json
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 
@@ -33,6 +29,7 @@ from ..journal.fold import SETTLED, TERMINAL, Head
 from ..journal.journal import Journal
 from ..journal.slots import Failure, Kind, Slot
 from .callers import Caller, Frame
+from .pages import PageTokens
 
 TURN_ENDS = frozenset({Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED})
 PAGE_SIZE = 50
@@ -62,7 +59,7 @@ class TaskHandler:
         self._wake = wake
         self._blocking_wait = blocking_wait
         self._direct_replies = direct_replies
-        self._page_key = page_key
+        self._pages = PageTokens(page_key)
         self._stopping = stopping
 
     # ---------------------------------------------------------------- messages
@@ -192,7 +189,7 @@ class TaskHandler:
             else 0,
         )
         size = request.page_size if request.HasField("page_size") else PAGE_SIZE
-        cursor = self._opened(request.page_token, query) if request.page_token else None
+        cursor = self._pages.opened(request.page_token, query) if request.page_token else None
         page = await lists.page(self._journal, query, size, cursor)
         answer = ListTasksResponse(page_size=size, total_size=page.total)
         for head in page.heads:
@@ -201,7 +198,7 @@ class TaskHandler:
                 task.ClearField("artifacts")
             answer.tasks.append(task)
         if page.next is not None:
-            answer.next_page_token = self._sealed(page.next, query)
+            answer.next_page_token = self._pages.sealed(page.next, query)
         return answer
 
     async def cancel_task(self, request: CancelTaskRequest, caller: Caller) -> Task:
@@ -246,35 +243,6 @@ class TaskHandler:
                         return
                 if self._over(_latest(caller)):
                     return
-
-    # ---------------------------------------------------------------- page tokens
-
-    def _mac(self, body: bytes, query: lists.Query) -> bytes:
-        bound = json.dumps([query.owner, query.context_id, query.state, query.since]).encode()
-        return hmac.digest(self._page_key, len(bound).to_bytes(4, "big") + bound + body, "sha256")
-
-    def _sealed(self, cursor: lists.Cursor, query: lists.Query) -> str:
-        body = json.dumps(cursor).encode()
-        return base64.urlsafe_b64encode(self._mac(body, query)[:12] + body).decode().rstrip("=")
-
-    def _opened(self, token: str, query: lists.Query) -> lists.Cursor:
-        try:
-            data = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-        except ValueError:
-            data = b""
-        mac, body = data[:12], data[12:]
-        if not hmac.compare_digest(mac, self._mac(body, query)[:12]):
-            raise a2a.InvalidParamsError(
-                "pageToken is not one that this server gave for this request; "
-                "begin again without it",
-                data={"errors": [{"field": "pageToken", "message": "Unknown token."}]},
-            )
-        return lists.Cursor(*json.loads(body))
-
-
-def page_key(secret: bytes) -> bytes:
-    """The key of page tokens, from the deployment's secret."""
-    return hashlib.blake2b(b"page-tokens", key=secret, digest_size=32).digest()
 
 
 @contextlib.contextmanager

@@ -19,8 +19,9 @@ from a2a.utils.errors import A2AError
 from ..errors import TurnLost, Unavailable
 from ..journal import heads
 from ..journal.fold import Active
-from ..journal.journal import Journal, View
+from ..journal.journal import Journal
 from ..journal.slots import Failure, Kind
+from ..journal.view import View
 from .turn import Turn, Yielded
 from .writer import Writer
 
@@ -91,7 +92,7 @@ async def run_turn(
     message = _message(view, active.task)
     turn = Turn(writer, message, checkpoint, remaining, restarted=restarted)
     outcome = await _work(turn, writer, agent, limits, stop or asyncio.Event())
-    log.info(str(outcome), extra=_about(journal, view, active.task))
+    log.info(str(outcome), extra=journal.about(view, active.task))
     if outcome is Outcome.YIELDED:
         await wake(part)
     return outcome
@@ -109,7 +110,7 @@ async def _abandon(journal: Journal, view: View, active: Active) -> Outcome:
     )
     if not await journal.append(view, slot, settle=True, done=journal.turn_alarm(view)):
         return Outcome.RACED
-    log.warning("abandoned", extra=_about(journal, view, active.task))
+    log.warning("abandoned", extra=journal.about(view, active.task))
     return Outcome.ABANDONED
 
 
@@ -132,7 +133,7 @@ async def _claim(journal: Journal, view: View, active: Active) -> bool:
     if not await journal.append(view, slot, settle=True):
         return False
     word = "taken over" if active.claimed else "claimed"
-    log.info(word, extra=_about(journal, view, active.task))
+    log.info(word, extra=journal.about(view, active.task))
     return True
 
 
@@ -253,15 +254,3 @@ def _said(turn: Turn, text: str) -> TaskStatusUpdateEvent:
     message.message_id, message.role = turn.new_id(), Role.ROLE_AGENT
     message.parts.add().text = text
     return status
-
-
-def _about(journal: Journal, view: View, task: str) -> dict[str, object]:
-    return {
-        "a2a": {
-            "owner": journal.ids.owner(view.context.owner or ""),
-            "context": view.part,
-            "task": task,
-            "epoch": view.context.epoch,
-            "slot": view.context.n,
-        }
-    }

@@ -16,8 +16,9 @@ from a2a.types.a2a_pb2 import StreamResponse, TaskState, TaskStatusUpdateEvent
 from ..errors import TurnLost, Unavailable
 from ..journal import heads
 from ..journal.fold import Head
-from ..journal.journal import Journal, View, cancel_signal
+from ..journal.journal import Journal, cancel_signal
 from ..journal.slots import Event, Kind
+from ..journal.view import View
 from ..ports import Put
 
 COALESCE = 0.15  # seconds; it grows to 0.4 in a long turn, where nobody reads along by the word

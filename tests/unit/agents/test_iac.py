@@ -44,6 +44,7 @@ def test_raw_bytes_are_a_file_if_they_are_text() -> None:
         )
     )
     assert dict(request.files) == {"template.yml": ROS}
+    assert request.unread == ("logo.png",)
 
 
 def test_data_is_a_json_file() -> None:
@@ -121,6 +122,12 @@ async def test_a_review_of_nothing_asks_for_the_template() -> None:
     task = await answer("please review my template")
     assert "Send the template" in task.status.message.parts[0].text
     assert not task.artifacts
+
+
+async def test_a_file_that_is_no_text_is_named() -> None:
+    task = await answer("Review this", Part(raw=b"caf\xe9", filename="latin.yml"))
+    assert "Not UTF-8 text, so not read: latin.yml." in task.status.message.parts[0].text
+    assert "Send templates as text" in task.status.message.parts[0].text
 
 
 async def test_a_conversion_is_declined_honestly() -> None:

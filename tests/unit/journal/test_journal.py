@@ -320,7 +320,7 @@ async def test_a_large_message_comes_back_from_another_process(world: World) -> 
     there = Journal(
         world.rows, world.journal.blobs, world.clock, world.journal.ids, nonce=lambda: "other"
     )
-    by_slot = [slot async for _, slot in there.slots(part, 0)][0]
+    by_slot = (await anext(there.slots(part, 0)))[1]
     by_head = await there.head(part, task)
     assert by_slot.message is not None
     assert by_head is not None

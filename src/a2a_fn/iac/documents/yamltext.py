@@ -29,6 +29,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STYLES = {"": "plain", "'": "quoted", '"': "quoted", "|": "literal", ">": "folded"}
 _MERGE = "<<"
+_TEXT_PER_NODE = 32  # so many characters weigh as one more value: aliases repeat text too
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _TRUE = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"}
 _FALSE = {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"}
@@ -111,7 +112,8 @@ class _Reader:
         """Take the parser's next event."""
         match event:
             case yaml.ScalarEvent():
-                self._add(_tagged(event.tag, _scalar(event)), 1, event.anchor)
+                weight = 1 + len(event.value) // _TEXT_PER_NODE
+                self._add(_tagged(event.tag, _scalar(event)), weight, event.anchor)
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 self._open(event)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+_ANY = object()  # every group
+
 _SHAPE = re.compile(r"[0-9A-Fa-f.:]{2,45}(?:/[0-9]{1,3})?")
 
 
@@ -94,11 +96,11 @@ class Overlaps:
         for version, length in self._lengths:
             if version == network.version and length <= network.prefixlen:
                 places.append((version, length, address >> (network.max_prefixlen - length)))
-        wanted = ("all",) if group is None else (None, group)
+        wanted: tuple[object, ...] = (_ANY,) if group is None else (None, group)
         found = [self._inside.get((*places[-1], g)) for g in wanted]
         # Equal blocks lie inside each other: they are counted once, above.
         found += [self._around.get((*place, g)) for place in places[:-1] for g in wanted]
-        for kind in ("all", group):
+        for kind in (_ANY, group):
             _note(self._around, (*places[-1], kind), number)
             for place in places:
                 _note(self._inside, (*place, kind), number)

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 _FOLD = re.compile(r"[\W_]+")
 _LONGEST = 40
 _SIMILAR = 0.8
-_COMPARISONS = 5_000
+_COMPARISONS = 1_000
 _INDEXED = 2_000
 
 
@@ -54,11 +54,15 @@ class Names:
 
     def _similar(self, folded: str) -> str | None:
         best, score = None, _SIMILAR
+        if self._left <= 0:
+            return None
+        matcher = SequenceMatcher(None, "", folded, autojunk=False)
         for known in self.names:
             if self._left <= 0:
                 break
             self._left -= 1
-            ratio = SequenceMatcher(None, folded, _fold(known), autojunk=False).ratio()
+            matcher.set_seq1(_fold(known))
+            ratio = matcher.ratio() if matcher.real_quick_ratio() > score else 0.0
             if ratio > score:
                 best, score = known, ratio
         return best

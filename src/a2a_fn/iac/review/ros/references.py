@@ -133,16 +133,20 @@ def mappings(template: Template) -> Iterator[Finding]:
     if template.opaque:
         return
     known = Names(template.section("Mappings"))
+    keys: dict[int, Names] = {}
     for reference in template.references:
         if reference.kind is not Kind.MAP:
             continue
         if reference.name not in known:
             yield from _look_up(template, reference, known, MAPPING, "mapping")
         else:
-            yield from _keys(template, reference)
+            yield from _keys(template, reference, keys)
 
 
-def _keys(template: Template, reference: Reference) -> Iterator[Finding]:
+def _keys(
+    template: Template, reference: Reference, names: dict[int, Names]
+) -> Iterator[Finding]:
+    """Look up the keys that are written out; `names` keeps what each map holds, by its id."""
     if len(reference.keys) != 2:  # a third argument is a default for keys that are missing
         return
     node = template.section("Mappings")[reference.name].node
@@ -150,11 +154,13 @@ def _keys(template: Template, reference: Reference) -> Iterator[Finding]:
         if key is None or not isinstance(node, Map):
             return
         if (inner := node.get(key)) is None:
+            if id(node) not in names:
+                names[id(node)] = Names(node.values)
             yield MAPPING.at(
                 template.source,
                 reference.index,
                 f"the mapping {show(reference.name)} has no key {show(key)} there",
-                fix=Names(node.values).meant(key) or "add the key, or correct it",
+                fix=names[id(node)].meant(key) or "add the key, or correct it",
                 path=reference.path,
             )
             return
@@ -166,6 +172,7 @@ def attributes(template: Template) -> Iterator[Finding]:
 
     One that resembles none may be newer than the data here: that is milder.
     """
+    names: dict[str, Names] = {}
     for reference in template.references:
         entry = template.resources.get(reference.name)
         if entry is None or reference.attribute is None:
@@ -175,7 +182,9 @@ def attributes(template: Template) -> Iterator[Finding]:
         attribute = reference.attribute.partition(".")[0]
         if known is None or attribute in known:
             continue
-        close = Names(sorted(known)).closest(attribute)
+        if kind not in names:
+            names[kind] = Names(sorted(known))
+        close = names[kind].closest(attribute)
         yield ATTRIBUTE.at(
             template.source,
             reference.attribute_index,

@@ -119,9 +119,10 @@ def shapes(template: Template) -> Iterator[Finding]:
         )
     if template.opaque:
         return
+    types = Names(["Type"])
     for section, noun in (("Resources", "resource"), ("Parameters", "parameter")):
         for name, entry in template.section(section).items():
-            what = _fault(entry.node)
+            what = _fault(entry.node, types)
             if what:
                 yield SHAPE.at(
                     template.source,
@@ -132,11 +133,11 @@ def shapes(template: Template) -> Iterator[Finding]:
                 )
 
 
-def _fault(node: Node) -> str | None:
+def _fault(node: Node, types: Names) -> str | None:
     if not isinstance(node, Map):
         return "is not a map"
     if node.get("Type") is None:
-        close = Names(["Type"]).closest(next(iter(node.values), ""))
+        close = types.closest(next(iter(node.values), ""))
         return "has no Type" if close is None else f"has no Type; did you mean {show(close)}?"
     return None if string(node.get("Type")) else "has a Type that is not text"
 

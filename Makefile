@@ -19,7 +19,7 @@ FIND_PYTHON = for p in $(PYTHON) python3.13 python3.12 python3.11 python3 python
 	echo "a2a-fn needs Python >= 3.11 with the venv module (Debian: apt install python3-venv)." \
 	     "Or name one: make PYTHON=/path/to/python3.12" >&2; exit 1
 
-.PHONY: help run test test-all check format bench simulate clean
+.PHONY: help run test test-all lint types check format bench simulate clean
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -42,14 +42,17 @@ run: $(READY) ## start the server on 127.0.0.1:8080 (HOST=, PORT=, DATA= change 
 test: $(READY) ## run every quick test; says what was skipped and why
 	@$(BIN)/python -m pytest
 
-test-all: $(READY) ## run the slow suites too
-	@$(BIN)/python -m pytest -m "slow or not slow"
+test-all: test ## run the slow suites too
+	@$(BIN)/python -m pytest -m slow
 
-check: $(READY) ## what CI runs first: lint, format, types, then the tests
+lint: $(READY) ## look for faults that a machine can see, and for unformatted code
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+types: $(READY) ## check the types
 	@$(BIN)/mypy
-	@$(MAKE) --no-print-directory test
+
+check: lint types test ## what to run before a commit
 
 format: $(READY) ## sort imports and format the code
 	@$(BIN)/ruff check --select I --fix --quiet .

@@ -84,7 +84,7 @@ class Settings:
     )
     max_hops: int = _setting(1000, "claims of a turn in all before it is FAILED", _within(1, 1e6))
     grace: float = _setting(
-        10.0, "how long a running turn has to save when the host stops", _within(0, 600)
+        10.0, "how long a turn has to save when the host stops, then to let go", _within(0, 600)
     )
     sweep_interval: float = _setting(
         10.0, "how often serve looks for what a crash left", _within(0.05, 3600)

@@ -50,8 +50,8 @@ def decode_context(data: bytes) -> Context:
 
 def encode_head(head: Head) -> bytes:
     """The bytes of a task head: a line of JSON, then the Task, then the Task at the checkpoint."""
-    task = head.task.SerializeToString()
-    safe = head.safe[0].SerializeToString() if head.safe else b""
+    task = head.task.SerializeToString(deterministic=True)
+    safe = head.safe[0].SerializeToString(deterministic=True) if head.safe else b""
     line = {
         "g": head.generation,
         "n": head.slot,

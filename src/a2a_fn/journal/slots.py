@@ -106,7 +106,7 @@ def encode(slot: Slot) -> bytes:
     if slot.failure:
         head["f"] = [slot.failure.error, slot.failure.message]
     if slot.message is not None:
-        payloads.insert(0, slot.message.SerializeToString())
+        payloads.insert(0, slot.message.SerializeToString(deterministic=True))
         head["m"] = len(payloads[0])
     line = json.dumps(head, separators=(",", ":"))  # ASCII only: survives lone surrogates
     return b"\n".join((line.encode(), b"".join(payloads)))
@@ -155,7 +155,7 @@ def _strip(payload: StreamResponse) -> bytes:
         update = getattr(event, kind)
         update.ClearField("task_id")
         update.ClearField("context_id")
-    return event.SerializeToString()
+    return event.SerializeToString(deterministic=True)
 
 
 def _fill(payload: StreamResponse, task: str, context_id: str, message: Message | None) -> None:

@@ -234,15 +234,16 @@ class Writer:
     async def canceled(self) -> None:
         """Return when this process hears that the turn was canceled (others are noticed at the
         next write)."""
-        name = cancel_signal(self.view.part)
-        while not self.over and self._mine():
-            watched = self.journal.signals.watched(name)
-            await self.journal.signals.wait(name, watched, 3600)
+        name, signals = cancel_signal(self.view.part), self.journal.signals
+        while not self.over:
+            heard = signals.watched(name)  # before the look: what comes during it is not missed
             with contextlib.suppress(Unavailable):  # then the next write finds out
                 async with self._lock:
                     await self.journal.catch_up(self.view)
-        if not self.over:
-            self._lost = TurnLost()
+            if not self.over and not self._mine():
+                self._lost = TurnLost()
+                return
+            await signals.wait(name, heard, 3600)
 
 
 def _seen(writing: asyncio.Future[None]) -> None:

@@ -14,6 +14,8 @@ from a2a_fn.iac.review import review
 
 GOOD = "ROSTemplateFormatVersion: '2015-09-01'\nResources: {}\n"
 BROKEN = "ROSTemplateFormatVersion: '2015-09-01'\nResources: {a: [\n"
+CLOUDFORMATION = "AWSTemplateFormatVersion: '2010-09-09'\nResources: {}\n"
+DEEP = f"ROSTemplateFormatVersion: '2015-09-01'\nDescription: {'[' * 120}{']' * 120}\n"
 
 
 @pytest.fixture
@@ -49,7 +51,6 @@ class TestExitCode:
             ((), "name what to review"),
             (("none.yml",), "none.yml cannot be read: No such file"),
             (("empty",), "empty holds no template"),
-            (("notes.txt",), "nothing to review: notes.txt: "),
             (("photo.yml",), "photo.yml is not UTF-8 text"),
             (("nul.yml",), "nul.yml is a binary file"),
             (("good.yml", "--format", "xml"), "'xml' is not one of"),
@@ -57,12 +58,35 @@ class TestExitCode:
     )
     def test_2_with_bad_input(self, cli, project, arguments, why):
         project(good_dot_yml=GOOD, photo_dot_yml=b"\xff\xfe\x00", nul_dot_yml=b"a: \0")
-        project(notes_dot_txt="dear diary")
         os.mkdir("empty")
         result = cli("review", *arguments)
         assert (result.code, result.out) == (2, "")
         assert why in result.err
         assert result.err.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        ("name", "content", "why"),
+        [
+            ("notes.txt", "dear diary", "neither a ROS template nor Terraform"),
+            ("empty.yml", "", "empty"),
+            ("cfn.yml", CLOUDFORMATION, "CloudFormation"),
+            ("deep.yml", DEEP, "nested deeper"),
+        ],
+    )
+    @pytest.mark.parametrize("piped", [False, True], ids=["file", "stdin"])
+    def test_1_if_nothing_was_reviewed(self, cli, tmp_path, monkeypatch, name, content, why, piped):
+        (tmp_path / name).write_text(content)
+        with (tmp_path / name).open() as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            result = cli("review", "-" if piped else tmp_path / name)
+        assert result.code == 1
+        assert "not reviewed" in result.out + result.err
+        assert why in result.out + result.err
+
+    @pytest.mark.parametrize("format", ["text", "json", "sarif"])
+    def test_1_if_nothing_was_reviewed_in_every_format(self, cli, project, format):
+        project(cfn_dot_yml=CLOUDFORMATION)
+        assert cli("review", "cfn.yml", "--format", format).code == 1
 
 
 class TestFiles:
@@ -88,7 +112,7 @@ class TestFiles:
     def test_a_directory_of_other_files_only(self, cli, project):
         project(package_dot_json='{"name": "x"}')
         result = cli("review", ".")
-        assert result.code == 2
+        assert result.code == 1
         assert "nothing to review" in result.err
 
     def test_stdin(self, cli, monkeypatch):

@@ -305,15 +305,19 @@ async def test_a_task_that_nobody_took_yet_is_canceled_with_its_alarm(world: Wor
 
 
 async def test_a_working_task_is_canceled_and_its_worker_writes_nothing_more(world: World) -> None:
-    task = await world.submit()
+    task, turns, started = await world.submit(), [], asyncio.Event()
 
     async def agent(turn) -> None:
-        await intents.cancel(world.journal, "me", task)
-        with pytest.raises(TurnLost):
-            await turn.complete("too late")
-        raise TurnLost
+        turns.append(turn)
+        started.set()
+        await asyncio.Event().wait()
 
-    assert await world.run(task, agent) is Outcome.LOST
+    running = asyncio.create_task(world.run(task, agent))
+    await started.wait()
+    await intents.cancel(world.journal, "me", task)
+    assert await running is Outcome.LOST
+    with pytest.raises(TurnLost):
+        await turns[0].complete("too late")
     assert await world.kinds(task) == [Kind.SUBMITTED, Kind.CLAIMED, Kind.CANCELED]
     assert await world.alarms() == 0
 

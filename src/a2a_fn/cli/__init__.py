@@ -5,7 +5,7 @@ Exit codes:
 | code | meaning |
 | --- | --- |
 | 0 | done |
-| 1 | the task failed, was rejected or canceled; a review found errors; nothing was generated |
+| 1 | the task failed, was rejected or canceled; the review failed; nothing was generated |
 | 2 | bad usage or bad input: an option, a file, an unknown task, a message that was refused |
 | 3 | the server cannot be reached, cannot answer, or did not answer in time |
 | 130 | stopped with Ctrl-C |

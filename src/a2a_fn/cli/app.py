@@ -19,7 +19,7 @@ app = typer.Typer(
     name="a2a-fn",
     help="Run an A2A agent on functions or on this machine, talk to one, and review or generate "
     "infrastructure templates without a server.",
-    epilog="Exit codes: 0 done; 1 the task failed, or the review found errors; 2 bad usage or "
+    epilog="Exit codes: 0 done; 1 the task failed, or the review did; 2 bad usage or "
     "input; 3 the server cannot be reached or did not answer; 130 stopped with Ctrl-C.",
     add_completion=False,
     pretty_exceptions_enable=False,

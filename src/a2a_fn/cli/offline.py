@@ -43,12 +43,12 @@ def review(
 ) -> int:
     """Review ROS templates and Terraform: what is wrong, where, and what to do.
 
-    Exits with 1 if a finding is an error. Directories are searched for templates; hidden ones
-    and .terraform are left out.
+    Exits with 1 if a finding is an error, or if no file could be reviewed. Directories are
+    searched for templates; hidden ones and .terraform are left out.
     """
     from a2a_fn.iac.findings import Severity, to_json, to_sarif, to_text
 
-    from .sources import review_paths
+    from .sources import is_reviewed, review_paths
 
     if rules:
         return _list_rules()
@@ -57,7 +57,8 @@ def review(
     report = review_paths(paths)
     write = {"text": to_text, "json": to_json, "sarif": to_sarif}[format]
     typer.echo(write(report), nl=False)
-    return Exit.FAILED if report.worst == Severity.ERROR else Exit.OK
+    failed = report.worst == Severity.ERROR or not is_reviewed(report)
+    return Exit.FAILED if failed else Exit.OK
 
 
 def _list_rules() -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from a2a_fn.iac.findings import Report
 from a2a_fn.iac.review import review
 
-from .failures import Failure
+from .failures import Exit, Failure
 from .writing import safe_name, write_new
 
 FILE_LIMIT = 5 << 20  # bytes; no template may be as large, so more is not one
@@ -24,7 +24,7 @@ def review_paths(paths: Sequence[str]) -> Report:
     """Review files, directories and "-" together.
 
     Files that were only found (not named) and are no templates are left out of the report. A
-    Failure if nothing was reviewed.
+    Failure if none of the rest is a template.
     """
     files: dict[str, str] = {}
     found: set[str] = set()
@@ -46,11 +46,20 @@ def review_paths(paths: Sequence[str]) -> Report:
             files[os.path.normpath(path)] = _text(path) or ""
             found.discard(os.path.normpath(path))
     report = review(files)
-    kept = tuple(f for f in report.files if f.kind != "unknown" or f.name not in found)
-    if not report.findings and all(file.kind == "unknown" for file in kept):
+    others = {f.name for f in report.files if f.kind == "unknown"} & found
+    kept = tuple(file for file in report.files if file.name not in others)
+    findings = tuple(finding for finding in report.findings if finding.file not in others)
+    if not findings and all(file.kind == "unknown" for file in kept):
         why = "; ".join(f"{file.name}: {file.note}" for file in kept[:3])
-        raise Failure(f"nothing to review: {why or 'no file found is a template'}")
-    return replace(report, files=kept)
+        why = why or "no file found is a template"
+        raise Failure(f"nothing to review: {why}", Exit.FAILED)
+    return replace(report, files=kept, findings=findings)
+
+
+def is_reviewed(report: Report) -> bool:
+    """Whether any file of the report was looked into; a note that begins with "not reviewed"
+    is the engine's word for one that was not."""
+    return not all(file.note.startswith("not reviewed") for file in report.files)
 
 
 def read_stdin() -> str:

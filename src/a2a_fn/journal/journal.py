@@ -72,11 +72,20 @@ class Journal:
         return view
 
     async def catch_up(self, view: View) -> None:
-        """Fold the slots that came since."""
-        async for n, slot in self.slots(view.part, view.context.n, view.context.context_id):
-            if slot.task and slot.task not in view.tasks:
-                await self._need(view, slot.task)
-            view.fold(n, slot)
+        """Fold the slots that came since.
+
+        A head that is past the slots says that the scan was torn (a page is no snapshot): what
+        was decided on such a view would speak of a status that is not there yet, so look again.
+        """
+        for wait in _backoff():
+            async for n, slot in self.slots(view.part, view.context.n, view.context.context_id):
+                if slot.task and slot.task not in view.tasks:
+                    await self._need(view, slot.task)
+                view.fold(n, slot)
+            if all(head.slot <= view.context.n for head in view.tasks.values()):
+                return
+            await asyncio.sleep(wait)
+        raise Unavailable("the journal cannot be read to its end")
 
     async def head(self, part: str, task: str) -> Head | None:
         """A task's head as last settled; it may lag behind the journal."""

@@ -195,7 +195,7 @@ class Turn:
 
     async def _change(self, state: int, event: TaskStatusUpdateEvent) -> None:
         self._text_id = ""
-        await self._writer.flush(Kind.EVENTS, state=state, status=event, settle=True)
+        await self._writer.change(state, event)
 
     async def save(self, checkpoint: bytes) -> None:
         """Keep the agent's state: after a crash the turn goes on from here, and what was said

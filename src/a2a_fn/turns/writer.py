@@ -41,6 +41,7 @@ class Writer:
         self._alarm = journal.turn_alarm(view)
         self._pending: list[Event] = []
         self._size = 0
+        self._spoke = False
         self._lock = asyncio.Lock()
         self._written = asyncio.get_running_loop().time()
         self._slots = 0
@@ -62,9 +63,8 @@ class Writer:
 
     @property
     def silent(self) -> bool:
-        """Nothing of this turn is in the journal yet, or waits to be."""
-        checkpoint = self.view.context.active and self.view.context.active.checkpoint
-        return not self._pending and self.head.safe is None and not checkpoint
+        """The agent has said nothing yet, in this claim or before."""
+        return not self._spoke and self.active.claims == 1
 
     @property
     def canceled_by_client(self) -> bool:
@@ -117,6 +117,7 @@ class Writer:
 
     async def _take(self, event: Event | None, size: int) -> None:
         self._check()
+        self._spoke = True
         pace = self._pace() if self._pending else COALESCE  # a lone word does not wait for others
         if event is not None:
             self._pending.append(event)
@@ -137,15 +138,18 @@ class Writer:
         """Write what waits, as one slot of this kind. Raises TurnLost; then nothing was written.
 
         A caller that is cancelled does not stop the write half way: whether slot n is ours must be
-        decided before anything else of this turn is written.
+        decided before anything else of this turn is written. What is said from now on is not in it,
+        however long it waits: a checkpoint must not cover words that came after it.
         """
-        writing = asyncio.ensure_future(self._write(kind, **how))
+        events, self._pending, self._size = self._pending, [], 0
+        writing = asyncio.ensure_future(self._write(kind, events, **how))
         writing.add_done_callback(_seen)
         await asyncio.shield(writing)
 
     async def _write(
         self,
         kind: Kind,
+        events: list[Event],
         *,
         state: int = 0,
         status: TaskStatusUpdateEvent | None = None,
@@ -155,9 +159,8 @@ class Writer:
     ) -> None:
         async with self._lock:
             self._check()
-            events, self._pending, self._size = self._pending, [], 0
             if kind is Kind.BEAT and events:
-                kind = Kind.EVENTS  # words came while the beat was waiting
+                kind = Kind.EVENTS  # words came just before the beat
             if kind is Kind.EVENTS and not (events or state or fields):
                 return
             done = self._alarm if kind is Kind.FINISHED else None
@@ -189,6 +192,11 @@ class Writer:
                 self._ended.set()
             self._written = asyncio.get_running_loop().time()
             self._slots += 1
+
+    async def change(self, state: int, status: TaskStatusUpdateEvent) -> None:
+        """Write another state of the task; the turn stays open."""
+        self._spoke = True
+        await self.flush(Kind.EVENTS, state=state, status=status, settle=True)
 
     async def save(self, checkpoint: bytes) -> None:
         """Put a checkpoint, then one slot that holds its key and the words up to it (rule 18)."""

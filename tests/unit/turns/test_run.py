@@ -518,3 +518,39 @@ async def test_usage_leaves_the_agents_own_metadata_alone(world: World) -> None:
     await world.run(task, agent)
     kept = (await world.task(task)).metadata["iac_code"]
     assert (kept["mine"], kept["usage"]["totalTokens"]) == (True, 2)
+
+
+async def test_a_checkpoint_does_not_cover_what_was_said_after_it(world: World) -> None:
+    task, stop = await world.submit(), asyncio.Event()
+    write, slow = world.rows.write, asyncio.Event()
+
+    async def held(changes) -> None:
+        await slow.wait()
+        await write(changes)
+
+    async def agent(turn) -> None:
+        await turn.say("before ")
+        await turn.say("also before ")
+        world.rows.write = held
+        await turn.tool("t", "look", "started")
+        flushing = asyncio.ensure_future(turn.save(b"0"))  # holds the writer
+        await asyncio.sleep(0)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await turn.save(b"1")  # the agent gives up waiting; the save goes on
+        await turn.say("after")
+        slow.set()
+        await flushing
+        stop.set()
+        await asyncio.Event().wait()
+
+    await world.run(task, agent, stop=stop, limits=Limits(grace=0.05))
+
+    async def second(turn) -> None:
+        assert turn.checkpoint == b"1"
+        await turn.say("after")
+
+    assert await world.run(task, second) is Outcome.FINISHED
+    found = await world.task(task)
+    words = [p.text for m in [*found.history, found.status.message] for p in m.parts]
+    assert "".join(words).count("after") == 1

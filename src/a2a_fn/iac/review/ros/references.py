@@ -143,9 +143,7 @@ def mappings(template: Template) -> Iterator[Finding]:
             yield from _keys(template, reference, keys)
 
 
-def _keys(
-    template: Template, reference: Reference, names: dict[int, Names]
-) -> Iterator[Finding]:
+def _keys(template: Template, reference: Reference, names: dict[int, Names]) -> Iterator[Finding]:
     """Look up the keys that are written out; `names` keeps what each map holds, by its id."""
     if len(reference.keys) != 2:  # a third argument is a default for keys that are missing
         return

@@ -206,7 +206,6 @@ MUTANTS = (
         "return active.claimed or view.tasks[active.task].safe is not None",
         "return False",
     ),
-    _m("a beat swallows words", _WRITE, "if kind is Kind.BEAT and events:", "if False:"),
     # readers
     _m("follow by slot", "journal.stream:follow", "if first + i > generation:", "if True:"),
     _m(

@@ -141,7 +141,9 @@ class Writer:
         decided before anything else of this turn is written. What is said from now on is not in it,
         however long it waits: a checkpoint must not cover words that came after it.
         """
-        events, self._pending, self._size = self._pending, [], 0
+        events: list[Event] = []
+        if kind is not Kind.BEAT:  # a beat says nothing: the words go with the slot after it
+            events, self._pending, self._size = self._pending, [], 0
         writing = asyncio.ensure_future(self._write(kind, events, **how))
         writing.add_done_callback(_seen)
         await asyncio.shield(writing)
@@ -159,8 +161,6 @@ class Writer:
     ) -> None:
         async with self._lock:
             self._check()
-            if kind is Kind.BEAT and events:
-                kind = Kind.EVENTS  # words came just before the beat
             if kind is Kind.EVENTS and not (events or state or fields):
                 return
             done = self._alarm if kind is Kind.FINISHED else None

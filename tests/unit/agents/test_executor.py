@@ -144,23 +144,32 @@ async def test_a_follow_up_is_given_the_task_as_it_is(world: World) -> None:
 # ------------------------------------------------------------------------ cancel
 
 
-async def test_a_client_that_cancels_lets_the_executor_clean_up(world: World) -> None:
-    task, started = await world.submit(), asyncio.Event()
+async def canceled_at_work(world: World, task: str, cancel: Execute) -> Acts:
+    """An executor whose client cancels while it works, after its worker has let go of it."""
+    started = asyncio.Event()
 
     async def execute(context, queue) -> None:
         started.set()
         await asyncio.Event().wait()
 
+    acts = Acts(execute, cancel)
+    limits = Limits(grace=60)
+    running = asyncio.create_task(world.run(task, ExecutorAgent(acts).run, limits=limits))
+    await started.wait()
+    await intents.cancel(world.journal, "me", task)
+    async with asyncio.timeout(3):
+        assert await running is Outcome.LOST
+    return acts
+
+
+async def test_a_client_that_cancels_lets_the_executor_clean_up(world: World) -> None:
+    task = await world.submit()
+
     async def cancel(context, queue) -> None:
         await queue.enqueue_event(artifact("too late"))
         await TaskUpdater(queue, context.task_id, context.context_id).cancel()
 
-    acts = Acts(execute, cancel)
-    running = asyncio.create_task(world.run(task, ExecutorAgent(acts).run))
-    await started.wait()
-    await intents.cancel(world.journal, "me", task)
-    async with asyncio.timeout(5):
-        assert await running is Outcome.LOST
+    acts = await canceled_at_work(world, task, cancel)
     assert acts.canceled == [task]
     assert await world.kinds(task) == [Kind.SUBMITTED, Kind.CLAIMED, Kind.CANCELED]
     assert not (await world.task(task)).artifacts
@@ -186,16 +195,10 @@ async def test_a_cancel_in_another_process_is_met_by_the_executors_own_event(
 async def test_a_cancel_that_fails_changes_nothing(world: World) -> None:
     task = await world.submit()
 
-    async def execute(context, queue) -> None:
-        await intents.cancel(world.journal, "me", task)
-        await asyncio.Event().wait()
-
     async def cancel(context, queue) -> None:
         raise NotImplementedError("cancel not supported")
 
-    acts = Acts(execute, cancel)
-    async with asyncio.timeout(5):
-        assert await world.run(task, ExecutorAgent(acts).run) is Outcome.LOST
+    acts = await canceled_at_work(world, task, cancel)
     assert acts.canceled == [task]
 
 
@@ -205,16 +208,11 @@ async def test_a_cancel_that_hangs_does_not_hold_the_worker(
     monkeypatch.setattr(executor_module, "CLEANUP", 0.01)
     task = await world.submit()
 
-    async def execute(context, queue) -> None:
-        await intents.cancel(world.journal, "me", task)
-        await asyncio.Event().wait()
-
     async def cancel(context, queue) -> None:
         await asyncio.Event().wait()
 
-    agent = ExecutorAgent(Acts(execute, cancel))
-    async with asyncio.timeout(3):
-        assert await world.run(task, agent.run, limits=Limits(grace=60)) is Outcome.LOST
+    acts = await canceled_at_work(world, task, cancel)
+    assert acts.canceled == [task]
 
 
 async def test_a_host_that_stops_is_no_cancel(world: World) -> None:
@@ -260,8 +258,10 @@ async def test_an_executor_that_swallows_its_cancellation_is_left_behind(
         while not released.is_set():
             with contextlib.suppress(asyncio.CancelledError):
                 await released.wait()
-        await queue.enqueue_event(artifact("nobody waits for it"))
-        ended.set()
+        try:
+            await queue.enqueue_event(artifact("nobody waits for it"))
+        finally:
+            ended.set()
 
     async with asyncio.timeout(3):
         outcome = await world.run(
@@ -269,7 +269,8 @@ async def test_an_executor_that_swallows_its_cancellation_is_left_behind(
         )
     assert outcome is Outcome.YIELDED
     released.set()
-    await asyncio.wait([asyncio.ensure_future(ended.wait())], timeout=0.1)
+    async with asyncio.timeout(3):
+        await ended.wait()
     assert (await world.kinds(task))[-1] is Kind.YIELDED
 
 

@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import Message, Part, Role
 from tests.unit.world import World, user
 
 from a2a_fn.engines.memory import Crashed, MemoryBlobs, MemoryRows
-from a2a_fn.errors import Conflict, NotFound, Unavailable
+from a2a_fn.errors import NotFound, Unavailable
 from a2a_fn.journal import heads, intents
 from a2a_fn.journal import journal as journal_module
 from a2a_fn.journal.cells import COMPRESS_FROM, INLINE_LIMIT, Cells
@@ -201,7 +201,7 @@ async def test_what_must_be_done_is_repeated_until_the_store_answers_and_not_for
     monkeypatch.setattr(world.rows, "write", silent)
     await world.journal.sure([Put("p", "k", b"v")])
     assert await world.rows.get("p", "k")
-    tries[:] = [-1] * -100
+    tries.clear()
     monkeypatch.setattr(world.rows, "write", _never(tries))
     with pytest.raises(Unavailable):
         await world.journal.sure([Put("p", "k", b"v")])
@@ -216,14 +216,14 @@ def _never(tries: list[int]) -> Fault:
     return write
 
 
-async def test_a_failed_condition_before_the_slot_is_not_taken_for_success(world: World) -> None:
+async def test_a_slot_that_is_anothers_is_a_collision_and_changes_nothing(world: World) -> None:
     view, slot = await opened(world)
     taken = heads.slot_key(2)
     cell = await world.journal.cells.pack(another(slot))
     await world.rows.write([Put(heads.partition(view.part), taken, cell, ABSENT)])
-    with pytest.raises(Conflict):
-        await world.rows.write([Put(heads.partition(view.part), taken, b"", ABSENT)])
-    assert not await world.journal.append(view, slot)
+    assert not await world.journal.append(view, slot, before=[Put("p", "k", b"v")], settle=True)
+    assert view.context.n == 1
+    assert await world.rows.get("p", "k") is None
 
 
 # ------------------------------------------------------------------- reading

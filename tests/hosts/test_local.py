@@ -150,8 +150,8 @@ async def test_a_wake_up_is_not_given_to_another_worker_for_a_long_turn(
     monkeypatch.setattr(services.turns, "ack", counted)
     monkeypatch.setattr(services, "agent", agent)
     await opened(services)
-    async with local._pool(services, 1, stop):
-        await asyncio.wait_for(agent.started.wait(), 5)
+    async with asyncio.timeout(5), local._pool(services, 1, stop):
+        await agent.started.wait()
         assert acks == [False]
 
 
@@ -238,12 +238,12 @@ async def test_who_serves_http_only_runs_no_turn_and_no_sweep(
 
 async def test_serve_refuses_memory_that_no_worker_can_see(settings: Settings) -> None:
     with pytest.raises(InvalidSettings, match=r"^workers: .*memory"):
-        await local.serve(settings, workers=0)
+        await asyncio.wait_for(local.serve(settings, workers=0), 5)
 
 
 async def test_work_refuses_memory_that_no_server_can_see(settings: Settings) -> None:
     with pytest.raises(InvalidSettings, match=r"^engine: .*memory"):
-        await local.work(settings)
+        await asyncio.wait_for(local.work(settings), 5)
 
 
 @pytest.mark.parametrize("host", [local.serve, local.work])
@@ -252,14 +252,14 @@ async def test_an_agent_that_cannot_be_had_is_found_before_the_first_task(
 ) -> None:
     wrong = dataclasses.replace(settings, engine="sqlite", agent="agent:surely_no_such:A")
     with pytest.raises(InvalidSettings, match="cannot import 'surely_no_such'"):
-        await host(wrong)
+        await asyncio.wait_for(host(wrong), 5)
 
 
 async def test_a_port_that_is_taken_is_named(settings: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InvalidSettings, match=f"127.0.0.1 port {port}: .*in use"):
-            await local.serve(dataclasses.replace(settings, port=port))
+            await asyncio.wait_for(local.serve(dataclasses.replace(settings, port=port)), 5)
 
 
 # ------------------------------------------------------------------------ stopping

@@ -29,7 +29,7 @@ from tests.unit.world import World
 from a2a_fn.agents import executor as executor_module
 from a2a_fn.agents.executor import ExecutorAgent
 from a2a_fn.journal import intents
-from a2a_fn.journal.journal import Journal
+from a2a_fn.journal.journal import Journal, cancel_signal
 from a2a_fn.journal.slots import Kind
 from a2a_fn.ports import Change
 from a2a_fn.turns import run as run_module
@@ -163,14 +163,15 @@ async def canceled_at_work(world: World, task: str, cancel: Execute) -> Acts:
 
 
 async def test_a_client_that_cancels_lets_the_executor_clean_up(world: World) -> None:
-    task = await world.submit()
+    task, cleaned = await world.submit(), []
 
     async def cancel(context, queue) -> None:
         await queue.enqueue_event(artifact("too late"))
         await TaskUpdater(queue, context.task_id, context.context_id).cancel()
+        cleaned.append(task)  # what it said is dropped, and does not stop it
 
     acts = await canceled_at_work(world, task, cancel)
-    assert acts.canceled == [task]
+    assert acts.canceled == cleaned == [task]
     assert await world.kinds(task) == [Kind.SUBMITTED, Kind.CLAIMED, Kind.CANCELED]
     assert not (await world.task(task)).artifacts
 
@@ -179,14 +180,18 @@ async def test_a_cancel_in_another_process_is_met_by_the_executors_own_event(
     world: World,
 ) -> None:
     task, after = await world.submit(), []
+    name = cancel_signal(task.partition("-")[0])
 
     async def execute(context, queue) -> None:
+        while name not in world.journal.signals._waiting:
+            await asyncio.sleep(0)  # its worker has looked and now only listens
         await intents.cancel(elsewhere(world), "me", task)
         await queue.enqueue_event(status(State.TASK_STATE_COMPLETED, "done"))
         after.append("it heard nothing")
 
     acts = Acts(execute)
-    assert await world.run(task, ExecutorAgent(acts).run) is Outcome.LOST
+    async with asyncio.timeout(3):
+        assert await world.run(task, ExecutorAgent(acts).run) is Outcome.LOST
     assert acts.canceled == [task]
     assert not after
     assert (await world.task(task)).status.state == State.TASK_STATE_CANCELED
@@ -476,18 +481,18 @@ async def test_a_message_beside_other_events_fails_the_task(
     assert not (await world.slots(task))[-1].reply
 
 
-async def test_what_comes_after_the_end_is_dropped(
-    world: World, caplog: pytest.LogCaptureFixture
-) -> None:
-    task = await world.submit()
+async def test_what_comes_after_the_end_is_dropped(world: World) -> None:
+    task, cleaned = await world.submit(), []
 
     async def execute(context, queue) -> None:
         await queue.enqueue_event(status(State.TASK_STATE_COMPLETED, "done"))
         await queue.enqueue_event(artifact("late"))
         await queue.enqueue_event(status(State.TASK_STATE_FAILED, "late"))
         await queue.enqueue_event(words("late"))
+        cleaned.append(True)
 
     assert await runs(world, task, execute) is Outcome.FINISHED
+    assert cleaned
     found = await world.task(task)
     assert found.status.state == State.TASK_STATE_COMPLETED
     assert found.status.message.parts[0].text == "done"

@@ -85,14 +85,16 @@ async def test_a_list_is_counted_up_to_the_limit(
 @pytest.mark.parametrize("context", ["", "c"])
 async def test_a_total_is_as_counted_for_the_first_page(world: World, context: str) -> None:
     made = await tasks(world, 3, context=context)
-    first = await lists.page(world.journal, Query("me", context), 2, None)
-    assert first.next is not None
-    assert first.next.total == first.total == 3
+    page = await lists.page(world.journal, Query("me", context), 1, None)
     if not context:  # a context is read whole each time, and counted anew
         await world.submit("late", "late")
-    second = await lists.page(world.journal, Query("me", context), 2, first.next)
-    assert ids(second) == [made[2]]
-    assert second.total == 3
+    shown = ids(page)
+    while page.next is not None:
+        assert page.next.total == page.total == 3
+        page = await lists.page(world.journal, Query("me", context), 1, page.next)
+        shown += ids(page)
+    assert page.total == 3
+    assert shown == made
 
 
 @pytest.mark.parametrize("context", ["", "c"])

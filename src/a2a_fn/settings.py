@@ -9,6 +9,7 @@ cold path, where a validation library would cost as much as the protocol types.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -20,6 +21,18 @@ from urllib.parse import urlsplit
 from .errors import InvalidSettings
 
 PREFIX = "A2A_FN_"
+
+FORERUNNER = {
+    "IACCODE_A2A_HTTP_TOKEN": "token",
+    "IACCODE_A2A_BASIC_USERNAME": "basic_username",
+    "IACCODE_A2A_BASIC_PASSWORD": "basic_password",
+    "IACCODE_A2A_API_KEY": "api_key",
+    "IACCODE_A2A_API_KEY_HEADER": "api_key_header",
+    "IACCODE_A2A_ALLOWED_CWDS": "allowed_cwds",
+    "IACCODE_A2A_TEXT_MIME_TYPES": "text_mime_types",
+    "IACCODE_A2A_MULTIMODAL_MIME_TYPES": "multimodal_mime_types",
+}
+"""Variables of iac-code's own server, read too; this project's names win."""
 
 
 def _setting(
@@ -52,8 +65,17 @@ def _http_url(url: str) -> str:
     return "must be an http or https URL without a query, such as https://agent.example.com"
 
 
+def _token(name: str) -> str:
+    return "" if re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) else "must be the name of a header"
+
+
+def _exposures(words: tuple[str, ...]) -> str:
+    known = ("tool-trace", "raw-thinking")
+    return "" if set(words) <= set(known) else f"must be of {', '.join(known)}, all, none"
+
+
 def _agent(name: str) -> str:
-    if re.fullmatch(r"iac:offline|echo:|(executor|agent):[\w.]+:\w+", name):
+    if re.fullmatch(r"iac:offline|echo:|tck|(executor|agent):[\w.]+:\w+", name):
         return ""
     return "must be iac:offline, echo:, executor:package.module:Name or agent:package.module:Name"
 
@@ -70,6 +92,40 @@ class Settings:
     host: str = _setting("127.0.0.1", "the address that serve listens on")
     port: int = _setting(8080, "the port that serve listens on; 0: any free one", _within(0, 65535))
     public_url: str = _setting("", "the URL that the card names; else the request's", _http_url)
+    card: str = _setting(
+        "", "a YAML or JSON file with what the agent's card says; else the agent's own"
+    )
+    a2a_v03: bool = _setting(True, "whether A2A 0.3 is spoken beside 1.0")
+    token: str = _setting("", "bearer token that a client must send", secret=True)
+    basic_username: str = _setting("", "user name that a client must send, with basic-password")
+    basic_password: str = _setting("", "password of basic-username", secret=True)
+    api_key: str = _setting("", "API key that a client must send", secret=True)
+    api_key_header: str = _setting("X-API-Key", "the header that carries the API key", _token)
+    principals: tuple[Mapping[str, Any], ...] = _setting(
+        (),
+        "more who may call, each with tasks of their own: name, and token, api-key or "
+        "password; tenants",
+        secret=True,
+    )
+    jwt_issuer: str = _setting("", "issuer whose JWTs are accepted as bearer tokens")
+    jwt_jwks_url: str = _setting("", "where the issuer's keys are", _http_url)
+    jwt_audience: str = _setting("", "audience that a JWT must be for")
+    jwt_scopes: tuple[str, ...] = _setting((), "scopes that a JWT must have")
+    jwt_tenant_claim: str = _setting("", "claim of a JWT that names its tenant, or a list of them")
+    tenants: tuple[str, ...] = _setting((), "the tenants that exist; empty: any name")
+    allow_anonymous: bool = _setting(
+        False, "let serve listen beyond this machine although no credentials are asked for"
+    )
+    rate_limit: int = _setting(
+        0, "requests a minute of one principal in one process; 0: no limit", _within(0, 1e6)
+    )
+    signing_secret: str = _setting("", "secret that signs the card with HS256", secret=True)
+    signing_keys: tuple[str, ...] = _setting(
+        (), "private keys that sign the card, in PEM: ES256, RS256 or EdDSA", secret=True
+    )
+    required_extensions: tuple[str, ...] = _setting(
+        (), "URIs of extensions that every client must ask for"
+    )
     workers: int = _setting(4, "turns that one process runs at once", _within(0, 1000))
     blocking_wait: float = _setting(
         600.0, "how long SendMessage waits for the turn to end", _within(0, 86_400)
@@ -98,6 +154,29 @@ class Settings:
         "how the IaC agent ends a turn: input-required or completed",
         _one_of("input-required", "completed"),
     )
+    thinking_exposure: tuple[str, ...] = _setting(
+        ("tool-trace",),
+        "what the agent shows of its work: tool-trace, raw-thinking; all or none",
+        _exposures,
+    )
+    allowed_cwds: tuple[str, ...] = _setting(
+        (), "folders that a message's cwd may be in; empty: the working and the temp folder"
+    )
+    workspace: str = _setting(
+        "local",
+        "local: folders of this machine; context: one folder a context, kept in the blob store",
+        _one_of("local", "context"),
+    )
+    text_mime_types: tuple[str, ...] = _setting((), "more media types that are read as text")
+    multimodal_mime_types: tuple[str, ...] = _setting(
+        (), "more media types that are passed on as a manifest"
+    )
+    artifact_urls: str = _setting(
+        "http",
+        "how the IaC agent hands over artifacts: http (a URL of this server), file (a file of "
+        "this machine), or inline",
+        _one_of("http", "file", "inline"),
+    )
     id_key: str = _setting(
         "",
         "secret that ids are derived with; empty: kept in the data folder",
@@ -122,6 +201,9 @@ def load(
     given: dict[str, tuple[str, object]] = {}
     for key, value in _from_file(config, faults).items():
         given[str(key).replace("-", "_")] = (f"{config}: {key}", value)
+    for key, text in environ.items():
+        if key in FORERUNNER and text:
+            given[FORERUNNER[key]] = (key, text)
     for key, text in environ.items():
         if key.startswith(PREFIX):
             given[key.removeprefix(PREFIX).lower()] = (key, text)
@@ -181,6 +263,8 @@ def _typed(setting: dataclasses.Field[Any], value: object) -> Any:
             raise ValueError(
                 f"must be a {'whole ' if kind is int else ''}number, not {str(value)[:40]!r}"
             ) from None
+    elif kind is tuple:
+        typed = _listed(setting.name, value)
     elif isinstance(value, str | int | float):
         typed = str(value)
     else:
@@ -191,6 +275,34 @@ def _typed(setting: dataclasses.Field[Any], value: object) -> Any:
         shown = "" if setting.metadata["secret"] else f", not {str(typed)[:60]!r}"
         raise ValueError(fault + shown)
     return typed
+
+
+def _listed(name: str, value: object) -> tuple[Any, ...]:
+    """A list: as YAML has it, or (in the environment) as JSON, or words between commas,
+    semicolons, or for folders what separates them on this system."""
+    if isinstance(value, str):
+        text = value.strip()
+        if text.startswith("["):
+            try:
+                value = json.loads(text)
+            except ValueError:
+                raise ValueError("must be a list; what begins with [ must be JSON") from None
+        elif name == "signing_keys":  # a PEM may have commas in its comments
+            value = [text] if text else []
+        else:
+            separators = f"[{re.escape(os.pathsep)}]" if name == "allowed_cwds" else "[,;]"
+            value = [word.strip() for word in re.split(separators, text) if word.strip()]
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"must be a list, not a {type(value).__name__}")
+    kind: type = Mapping if name == "principals" else str
+    if not all(isinstance(item, kind) for item in value):
+        raise ValueError(f"must be a list of {'mappings' if kind is Mapping else 'text'}")
+    if name == "thinking_exposure":
+        words = [word.replace("_", "-") for word in value]
+        if words in (["all"], ["*"]):
+            return ("tool-trace", "raw-thinking")
+        return () if words in (["none"], ["off"], ["false"], ["0"]) else tuple(words)
+    return tuple(value)
 
 
 def _meant(name: str, known: list[str]) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from .agents.agent import Agent
+    from .protocol.gate import Gate
     from .turns.run import Outcome
 
 VISIBLE_AFTER = 90.0  # seconds; a wake-up is lost on a dead worker for so long, a lease and a bit
@@ -131,9 +132,23 @@ class Services:
         return build_app(
             handler,
             profile=profile_of(self.settings.agent),
-            public_url=self.settings.public_url or None,
-            streaming=self.settings.streaming,
+            gate=self.gate,
             body_limit=self.settings.body_limit,
+        )
+
+    @cached_property
+    def gate(self) -> Gate:
+        """What every call must pass."""
+        from .protocol.gate import Gate
+        from .protocol.operations import Capabilities
+
+        settings = self.settings
+        return Gate(
+            capabilities=Capabilities(streaming=settings.streaming),
+            tenants=frozenset(settings.tenants),
+            required=frozenset(settings.required_extensions),
+            v03=settings.a2a_v03,
+            public_url=settings.public_url.rstrip("/") or None,
         )
 
     async def wake(self, part: str) -> None:

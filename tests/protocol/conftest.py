@@ -36,6 +36,8 @@ from a2a.utils.errors import (
 from a2a_fn.profile import Profile, Skill
 from a2a_fn.protocol.app import build_app
 from a2a_fn.protocol.callers import Caller, Frame
+from a2a_fn.protocol.gate import Gate
+from a2a_fn.protocol.operations import Capabilities
 from a2a_fn.settings import Settings
 from a2a_fn.wiring import build_services
 
@@ -211,10 +213,21 @@ def checked(response: httpx.Response, status: int = 200) -> dict[str, Any]:
 
 @asynccontextmanager
 async def listen(handler: Any, **settings: Any) -> AsyncIterator[Server]:
-    """``handler`` behind uvicorn on a free port of the loopback, in this loop."""
-    app = build_app(handler, profile=settings.pop("profile", PROFILE), **settings)
+    """``handler`` behind uvicorn on a free port of the loopback, in this loop. Fields of a ``Gate``
+    (``streaming`` among them) and arguments of ``build_app`` may be given."""
+    app = build_app(handler, **{"profile": PROFILE, **gated(settings)})
     async with listen_with(app) as server:
         yield server
+
+
+def gated(settings: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of ``build_app``, with those that are a gate's in its ``gate``."""
+    capabilities = Capabilities(streaming=settings.pop("streaming", True))
+    gate = Gate(
+        **{"capabilities": capabilities}
+        | {name: settings.pop(name) for name in Gate._fields if name in settings}
+    )
+    return {"gate": gate, **settings}
 
 
 @asynccontextmanager

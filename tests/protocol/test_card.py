@@ -15,6 +15,8 @@ from google.protobuf.json_format import ParseDict
 from a2a_fn.errors import InvalidSettings
 from a2a_fn.profile import IAC, Profile, Skill
 from a2a_fn.protocol.card import CardRoute, agent_card
+from a2a_fn.protocol.gate import Gate
+from a2a_fn.protocol.operations import Capabilities
 
 PATH = ".well-known/agent-card.json"
 
@@ -43,7 +45,7 @@ async def test_capabilities_that_are_off_are_said_to_be_off(server):
 
 
 def test_everything_required_is_filled_in_the_shipped_profile():
-    card = agent_card(IAC, "https://agent.example")
+    card = agent_card(IAC, "https://agent.example", Capabilities())
     validate_proto_required_fields(card)
     assert card.name == "iac-code"
     assert [skill.id for skill in card.skills] == [
@@ -75,10 +77,10 @@ def test_a_provider_and_documentation_are_told_if_there_are_any():
         provider_organization="X",
         provider_url="https://x.example",
     )
-    card = agent_card(profile, "https://agent.example")
+    card = agent_card(profile, "https://agent.example", Capabilities())
     assert (card.provider.organization, card.provider.url) == ("X", "https://x.example")
     assert card.documentation_url == "https://x.example/docs"
-    assert not agent_card(IAC, "https://agent.example").HasField("provider")
+    assert not agent_card(IAC, "https://agent.example", Capabilities()).HasField("provider")
 
 
 # --- addresses ----------------------------------------------------------------------------------
@@ -109,7 +111,7 @@ async def test_an_ipv6_host_is_named(server):
 
 
 async def test_hosts_that_a_client_makes_up_do_not_fill_the_memory():
-    route = CardRoute(IAC, public_url=None, streaming=True, modified=0)
+    route = CardRoute(IAC, Gate(), modified=0)
 
     async def send(message: Any) -> None:
         pass

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from a2a_fn.protocol.jsonrpc import OPERATIONS, REFUSED
+from a2a_fn.protocol.operations import OPERATIONS
 
 GET = {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": "t"}}
 
@@ -143,7 +143,7 @@ async def test_the_header_wins_over_the_query(server):
 # --- what the card says that there is not -------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", [m for m in REFUSED if "Push" in m])
+@pytest.mark.parametrize("method", [m for m in OPERATIONS if "Push" in m])
 async def test_push_configs_are_refused(server, method):
     answer = await server.call(method, {"taskId": "t"})
     assert answer["error"]["code"] == -32003

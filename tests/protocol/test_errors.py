@@ -149,7 +149,7 @@ def test_data_of_another_form_does_no_harm(data):
 async def test_credentials_that_are_refused_are_refused_in_http(listen, scripted):
     from starlette.exceptions import HTTPException
 
-    def nobody(request: Any) -> Any:
+    async def nobody(request: Any) -> Any:
         raise HTTPException(401, "Unauthorized", {"WWW-Authenticate": "Bearer"})
 
     async with listen(scripted(), authenticate=nobody) as server:
@@ -160,7 +160,7 @@ async def test_credentials_that_are_refused_are_refused_in_http(listen, scripted
 
 
 async def test_a_bug_in_the_credentials_check_lets_nobody_in(listen, scripted, checked):
-    def broken(request: Any) -> Any:
+    async def broken(request: Any) -> Any:
         raise RuntimeError(SECRET)
 
     async with listen(scripted(), authenticate=broken) as server:

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a2a_fn.protocol.inputs import MAX_FAULTS, MAX_VALUES, read
-from a2a_fn.protocol.jsonrpc import OPERATIONS
+from a2a_fn.protocol.operations import OPERATIONS
 from a2a_fn.protocol.values import MAX_DEPTH
 
 SEND = {

@@ -6,25 +6,24 @@ function, the time between a request and its handler is part of every bill.
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
-import secrets
 import time
-from collections.abc import Callable
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import Lifespan, Receive, Scope, Send
 
 from ..profile import Profile
 from . import card
-from .callers import Caller, Handler
-from .exchange import send_json
+from .callers import Handler
+from .dialect import Dialect
+from .exchange import Limits, send_json
+from .gate import OPEN, Gate
 from .jsonrpc import JsonRpc
+from .rest import Rest
 
 MAX_KEEP_ALIVE = 5.0
 """Seconds of silence after which a default a2a-sdk client gives up."""
@@ -34,44 +33,48 @@ def build_app(
     handler: Handler,
     *,
     profile: Profile,
-    public_url: str | None = None,
-    streaming: bool = True,
+    gate: Gate = OPEN,
     body_limit: int = 10 * 1024 * 1024,
     keep_alive: float = 4.0,
-    authenticate: Callable[[Request], Caller] | None = None,
     lifespan: Lifespan[Starlette] | None = None,
 ) -> Starlette:
-    """The application that serves ``handler``.
+    """The application that serves ``handler`` behind ``gate``.
 
-    ``public_url`` is the root that clients see (default: the host that they ask). ``body_limit``
-    is in bytes, ``keep_alive`` in seconds. ``authenticate`` gives the caller of a request or
-    raises ``HTTPException``; without it everyone is the same anonymous owner. With ``streaming``
-    off, the two streaming methods are refused and the card says so.
+    ``body_limit`` is in bytes, ``keep_alive`` in seconds.
     Raises ``ValueError`` for a ``keep_alive`` that would lose clients.
     """
     if not 0 < keep_alive < MAX_KEEP_ALIVE:
         raise ValueError(f"keep_alive must be between 0 and {MAX_KEEP_ALIVE} seconds")
-    rpc = JsonRpc(
-        handler,
-        authenticate=authenticate or anonymous,
-        streaming=streaming,
-        body_limit=body_limit,
-        keep_alive=keep_alive,
-    )
-    card_route = card.CardRoute(
-        profile, public_url=public_url, streaming=streaming, modified=time.time()
-    )
+    limits = Limits(body_limit, keep_alive)
+    v03, four_states = (_v03, _four_states) if gate.v03 else (None, None)
+    card_route = card.CardRoute(profile, gate, modified=time.time())
+    routes = [
+        Route("/", JsonRpc(handler, gate, limits, v03=v03)),
+        Route("/a2a", JsonRpc(handler, gate, limits, v03=four_states)),
+        Route(card.PATH, card_route),
+        Route("/health", Health()),
+        Mount("", Rest(handler, gate, limits)),  # last: it answers for every other path
+    ]
     app = Starlette(
-        routes=[
-            Route("/", rpc),
-            Route(card.PATH, card_route),
-            Route("/health", Health()),
-        ],
+        routes=routes,
         exception_handlers={HTTPException: _http_error},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False  # a redirect would name a host that the client chose
     return app
+
+
+def _v03() -> Dialect:
+    from .v03 import V03
+
+    return V03()
+
+
+def _four_states() -> Dialect:
+    """For the clients of ``/a2a`` that know four task states only."""
+    from .v03 import V03
+
+    return V03(four_states=True)
 
 
 class Health:
@@ -97,26 +100,3 @@ async def _http_error(request: Request, error: Exception) -> Response:
         headers=error.headers,
         media_type="application/json",
     )
-
-
-_REQUEST_ID = re.compile(r"[A-Za-z0-9_.:=/+-]{1,128}")
-
-
-def anonymous(request: Request) -> Caller:
-    """The caller of a server without credentials: no owner, a request id, a deadline if known.
-
-    The id is the client's ``X-Request-Id`` if it is plain, else the platform's, else a new one.
-    """
-    lambda_context = request.scope.get("aws.context")
-    given = request.headers.get("x-request-id", "")
-    if not _REQUEST_ID.fullmatch(given):
-        given = getattr(lambda_context, "aws_request_id", "") or secrets.token_hex(8)
-    return Caller(request_id=given, deadline=_deadline(lambda_context))
-
-
-def _deadline(lambda_context: object) -> float | None:
-    """When Lambda ends this invocation, by the clock of the running loop."""
-    remaining = getattr(lambda_context, "get_remaining_time_in_millis", None)
-    if remaining is None:
-        return None
-    return asyncio.get_running_loop().time() + float(remaining()) / 1000

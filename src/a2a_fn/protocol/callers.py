@@ -1,7 +1,7 @@
 """Who calls, what answers: the port between the HTTP bindings and the A2A operations.
 
-A binding (``jsonrpc.py``) turns bytes into a request and a ``Caller``, calls a ``Handler``, and
-turns what comes back into bytes. A handler knows neither HTTP nor JSON.
+A binding (``jsonrpc.py``, ``rest.py``) turns bytes into a request and a ``Caller``, calls a
+``Handler``, and turns what comes back into bytes. A handler knows neither HTTP nor JSON.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator
 from typing import NamedTuple, Protocol
 
 from a2a.types.a2a_pb2 import (
+    AgentCard,
     CancelTaskRequest,
+    GetExtendedAgentCardRequest,
     GetTaskRequest,
     ListTasksRequest,
     ListTasksResponse,
@@ -22,16 +24,31 @@ from a2a.types.a2a_pb2 import (
 )
 
 
-class Caller(NamedTuple):
-    """Who sent the request, and until when the answer is of use to them.
+class Principal(NamedTuple):
+    """Who proved to be who; ``name`` is "" for the anonymous principal of a server without
+    credentials. ``tenants``: the only ones that they may name (None: any)."""
 
-    ``owner`` is "" for an anonymous caller. ``deadline`` is a time of the running event loop, in
-    seconds: after it the platform stops waiting, so the answer must be out before.
+    name: str = ""
+    tenants: frozenset[str] | None = None
+
+
+class Caller(NamedTuple):
+    """Who sent the request, where they see us, and until when the answer is of use to them.
+
+    ``owner`` is whose tasks they are: the principal, in a tenant if one was named; "" for an
+    anonymous caller. ``deadline`` is a time of the running event loop, in seconds: after it the
+    platform stops waiting, so the answer must be out before. ``base_url`` is the root of this
+    server as the caller sees it, without a final slash. ``extensions``: the URIs that the request
+    asks for.
     """
 
     owner: str = ""
     request_id: str = ""
     deadline: float | None = None
+    principal: Principal = Principal()
+    tenant: str = ""
+    base_url: str = ""
+    extensions: frozenset[str] = frozenset()
 
 
 class Frame(NamedTuple):
@@ -80,4 +97,10 @@ class Handler(Protocol):
     ) -> AsyncIterator[Frame]:
         """Follow a task, from the event after ``last_event_id`` on if there is one given. An
         async generator, as ``stream_message``."""
+        ...
+
+    async def extended_card(
+        self, request: GetExtendedAgentCardRequest, caller: Caller
+    ) -> AgentCard:
+        """The card with what only an authenticated caller may see."""
         ...

@@ -20,15 +20,17 @@ from starlette.types import Receive, Scope, Send
 
 from ..profile import Profile
 from . import outputs
-from .exchange import header, send_json
+from .exchange import base_url, header, send_json
+from .gate import Gate
+from .operations import Capabilities
 
 PATH = "/.well-known/agent-card.json"
 MAX_AGE = 60
 """Seconds that a client may use a card without asking again."""
 
 
-def agent_card(profile: Profile, base_url: str, *, streaming: bool = True) -> AgentCard:
-    """The card of an agent whose root is at ``base_url`` (with or without a final slash)."""
+def agent_card(profile: Profile, root: str, capabilities: Capabilities) -> AgentCard:
+    """The card of an agent whose root is at ``root`` (with or without a final slash)."""
     provider = None
     if profile.provider_organization:
         provider = AgentProvider(
@@ -42,11 +44,13 @@ def agent_card(profile: Profile, base_url: str, *, streaming: bool = True) -> Ag
         provider=provider,
         supported_interfaces=[
             AgentInterface(
-                url=f"{base_url.rstrip('/')}/", protocol_binding="JSONRPC", protocol_version="1.0"
+                url=f"{root.rstrip('/')}/", protocol_binding="JSONRPC", protocol_version="1.0"
             )
         ],
         capabilities=AgentCapabilities(
-            streaming=streaming, push_notifications=False, extended_agent_card=False
+            streaming=capabilities.streaming,
+            push_notifications=capabilities.push,
+            extended_agent_card=capabilities.extended_card,
         ),
         default_input_modes=profile.input_modes,
         default_output_modes=profile.output_modes,
@@ -79,19 +83,19 @@ class CardRoute:
 
     KEPT = 32
 
-    def __init__(
-        self, profile: Profile, *, public_url: str | None, streaming: bool, modified: float
-    ) -> None:
+    def __init__(self, profile: Profile, gate: Gate, *, modified: float) -> None:
         self._profile = profile
-        self._public_url = public_url
-        self._streaming = streaming
+        self._gate = gate
         self._modified = int(modified)
         self._documents: OrderedDict[str, _Document] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             raise HTTPException(405, headers={"Allow": "GET, HEAD"})
-        document = self._document(self._public_url or _base_url(scope))
+        root = self._gate.public_url or base_url(scope)
+        if not root:
+            raise HTTPException(400, "The Host header is not a host name.")
+        document = self._document(root)
         headers = {
             "Cache-Control": f"public, max-age={MAX_AGE}",
             "ETag": document.etag,
@@ -104,16 +108,16 @@ class CardRoute:
         else:
             await send_json(send, document.body, headers=headers, head=scope["method"] == "HEAD")
 
-    def _document(self, base_url: str) -> _Document:
-        document = self._documents.get(base_url)
+    def _document(self, root: str) -> _Document:
+        document = self._documents.get(root)
         if document is None:
-            card = agent_card(self._profile, base_url, streaming=self._streaming)
+            card = agent_card(self._profile, root, self._gate.capabilities)
             body = outputs.dumps(outputs.encode(card))
             document = _Document(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
-            self._documents[base_url] = document
+            self._documents[root] = document
             if len(self._documents) > self.KEPT:
                 self._documents.popitem(last=False)
-        self._documents.move_to_end(base_url)
+        self._documents.move_to_end(root)
         return document
 
     def _is_known(self, scope: Scope, etag: str) -> bool:
@@ -136,18 +140,3 @@ _TAG = re.compile(r'(?:W/)?("[^"]*")')
 def _matches(header_value: str, etag: str) -> bool:
     """Weak comparison with each tag of an If-None-Match."""
     return header_value == "*" or etag in _TAG.findall(header_value)
-
-
-_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
-
-
-def _base_url(scope: Scope) -> str:
-    """Where the client sees us: scheme, Host and mount path of its request."""
-    host = header(scope, b"host")
-    if not host and scope.get("server"):
-        name, port = scope["server"]
-        host = f"{name}:{port}" if port else name
-    if not _HOST.fullmatch(host):
-        raise HTTPException(400, "The Host header is not a host name.")
-    scheme = scope.get("scheme", "http")
-    return f"{scheme}://{host}{scope.get('root_path', '')}"

@@ -7,10 +7,8 @@ import math
 from typing import Any
 
 from a2a.utils.errors import InvalidParamsError, InvalidRequestError, JSONParseError
-from google.protobuf.message import Message
 
 from . import outputs
-from .errors import Fault
 
 CallId = str | int | float | None
 
@@ -90,11 +88,11 @@ def _envelope(call_id: CallId, member: str, value: object) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": call_id, member: value}
 
 
-def result(call_id: CallId, answer: Message) -> bytes:
-    """The response of a call that went well."""
-    return outputs.dumps(_envelope(call_id, "result", outputs.encode(answer)))
+def result(call_id: CallId, answer: Any) -> bytes:
+    """The response of a call that went well; ``answer`` is JSON that ``dumps`` takes."""
+    return outputs.dumps(_envelope(call_id, "result", answer))
 
 
-def failure(call_id: CallId, fault: Fault) -> bytes:
-    """The response of a call that failed."""
-    return outputs.dumps(_envelope(call_id, "error", fault.jsonrpc()))
+def failure(call_id: CallId, error: dict[str, Any]) -> bytes:
+    """The response of a call that failed, with its ``error`` member."""
+    return outputs.dumps(_envelope(call_id, "error", error))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Mapping
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
@@ -15,6 +16,17 @@ PATIENCE = 2.0
 it is likely to be handing its message over, which is better finished than cut."""
 
 T = TypeVar("T")
+
+
+class Limits(NamedTuple):
+    """``body``: the largest request body, in bytes. ``keep_alive``: seconds of silence after
+    which a stream says that it is alive."""
+
+    body: int = 10 * 1024 * 1024
+    keep_alive: float = 4.0
+
+
+DEFAULTS = Limits()
 
 
 class BodyTooLarge(Exception):
@@ -31,6 +43,26 @@ def header(scope: Scope, name: bytes) -> str:
         if key == name:
             return str(value, "latin-1").strip()
     return ""
+
+
+def headers(scope: Scope, name: bytes) -> list[str]:
+    """Every header of that lower-case name, stripped."""
+    return [str(value, "latin-1").strip() for key, value in scope["headers"] if key == name]
+
+
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
+
+
+def base_url(scope: Scope) -> str:
+    """Where the client sees us: scheme, Host and mount path of its request, no final slash;
+    "" when Host is not the name of a host."""
+    host = header(scope, b"host")
+    if not host and scope.get("server"):
+        name, port = scope["server"]
+        host = f"{name}:{port}" if port else name
+    if not _HOST.fullmatch(host):
+        return ""
+    return f"{scope.get('scheme', 'http')}://{host}{scope.get('root_path', '')}".rstrip("/")
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:

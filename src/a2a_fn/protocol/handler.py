@@ -11,7 +11,9 @@ import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 
 from a2a.types.a2a_pb2 import (
+    AgentCard,
     CancelTaskRequest,
+    GetExtendedAgentCardRequest,
     GetTaskRequest,
     ListTasksRequest,
     ListTasksResponse,
@@ -42,7 +44,8 @@ class TaskHandler:
 
     ``wake`` tells a worker where to look. ``blocking_wait``: seconds that SendMessage waits for
     the turn's end. ``direct_replies``: the agent may answer with a bare Message and no Task, so a
-    stream holds the Task back until the agent has said something else.
+    stream holds the Task back until the agent has said something else. ``card`` gives the
+    extended card of a server that is seen at this URL.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class TaskHandler:
         direct_replies: bool,
         page_key: bytes,
         stopping: Callable[[], bool] = lambda: False,
+        card: Callable[[str], AgentCard] | None = None,
     ) -> None:
         self._journal = journal
         self._wake = wake
@@ -61,6 +65,7 @@ class TaskHandler:
         self._direct_replies = direct_replies
         self._pages = PageTokens(page_key)
         self._stopping = stopping
+        self._card = card
 
     # ---------------------------------------------------------------- messages
 
@@ -243,6 +248,14 @@ class TaskHandler:
                         return
                 if self._over(_latest(caller)):
                     return
+
+    async def extended_card(
+        self, request: GetExtendedAgentCardRequest, caller: Caller
+    ) -> AgentCard:
+        """The extended card; only an authenticated caller gets here."""
+        if self._card is None:
+            raise a2a.ExtendedAgentCardNotConfiguredError
+        return self._card(caller.base_url)
 
 
 @contextlib.contextmanager

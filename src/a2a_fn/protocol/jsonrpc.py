@@ -7,153 +7,136 @@ Decisions, where JSON-RPC or A2A leave one:
   notifications, and a client that forgot the id wants to know what went wrong.
 - Batches are refused. So is a name that occurs twice in an object: parsers differ in which one
   they take, and whoever checked the request before us may have seen the other.
-- The order of checks: credentials, media type, size, JSON, envelope, version, method, params.
+- The order of checks: credentials, rate, media type, size, JSON, envelope, version, method,
+  capability, extensions, params, tenant.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import NamedTuple
-from urllib.parse import parse_qs
+from collections.abc import AsyncIterator, Callable
 
-from a2a.types.a2a_pb2 import (
-    CancelTaskRequest,
-    GetTaskRequest,
-    ListTasksRequest,
-    SendMessageRequest,
-    SubscribeToTaskRequest,
-)
 from a2a.utils.errors import (
-    A2AError,
     ContentTypeNotSupportedError,
     InvalidRequestError,
-    MethodNotFoundError,
-    PushNotificationNotSupportedError,
-    UnsupportedOperationError,
-    VersionNotSupportedError,
 )
 from google.protobuf.message import Message
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from . import envelope, inputs, sse
+from . import envelope, sse
 from .callers import Caller, Frame, Handler
+from .dialect import V10, Dialect
 from .errors import describe
-from .exchange import BodyTooLarge, Disconnected, header, read_body, send_json, unless_gone
+from .exchange import (
+    DEFAULTS,
+    BodyTooLarge,
+    Disconnected,
+    Limits,
+    header,
+    read_body,
+    send_json,
+    unless_gone,
+)
+from .gate import V03, Gate, unsupported
+from .gate import V10 as V10_NAME
+from .operations import OPERATIONS, Operation
 
-VERSION = "1.0"
 MEDIA_TYPES = ("application/json", "application/a2a+json")
 
 
-class Operation(NamedTuple):
-    """A method: the type of its params and the handler's method for it."""
-
-    request: type[Message]
-    handler: str
-    streams: bool = False
-    resumes: bool = False
-
-
-OPERATIONS: dict[str, Operation] = {
-    "SendMessage": Operation(SendMessageRequest, "send_message"),
-    "SendStreamingMessage": Operation(SendMessageRequest, "stream_message", streams=True),
-    "GetTask": Operation(GetTaskRequest, "get_task"),
-    "ListTasks": Operation(ListTasksRequest, "list_tasks"),
-    "CancelTask": Operation(CancelTaskRequest, "cancel_task"),
-    "SubscribeToTask": Operation(SubscribeToTaskRequest, "subscribe", streams=True, resumes=True),
-}
-
-REFUSED: dict[str, type[A2AError]] = {
-    "CreateTaskPushNotificationConfig": PushNotificationNotSupportedError,
-    "GetTaskPushNotificationConfig": PushNotificationNotSupportedError,
-    "ListTaskPushNotificationConfigs": PushNotificationNotSupportedError,
-    "DeleteTaskPushNotificationConfig": PushNotificationNotSupportedError,
-    "GetExtendedAgentCard": UnsupportedOperationError,
-}
-"""Methods of A2A that this agent's card says it does not have."""
-
-
 class JsonRpc:
-    """The ASGI application at the JSON-RPC address."""
+    """The ASGI application at a JSON-RPC address.
+
+    ``v03`` gives the dialect of A2A 0.3, called when such a request comes.
+    """
 
     def __init__(
         self,
         handler: Handler,
+        gate: Gate,
+        limits: Limits = DEFAULTS,
         *,
-        authenticate: Callable[[Request], Caller],
-        streaming: bool,
-        body_limit: int,
-        keep_alive: float,
+        v03: Callable[[], Dialect] | None = None,
     ) -> None:
         self._handler = handler
-        self._authenticate = authenticate
-        self._streaming = streaming
-        self._body_limit = body_limit
-        self._keep_alive = keep_alive
+        self._gate = gate
+        self._v10: Dialect = V10()
+        self._v03 = v03
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "POST":
             raise HTTPException(405, headers={"Allow": "POST"})
         call_id: envelope.CallId = None
         caller = Caller()
+        dialect = self._v10
         status = 200
         headers: dict[str, str] = {}
         try:
-            caller = self._authenticate(Request(scope))
+            caller = await self._gate.admit(scope)
             _check_media_type(scope)
-            document = envelope.decode(await read_body(scope, receive, self._body_limit))
+            document = envelope.decode(await read_body(scope, receive, self._limits.body))
             call_id = envelope.identify(document)
             method, params = envelope.unwrap(document)
-            _check_version(scope)
-            operation = select(method)
-            if operation.streams and not self._streaming:
-                raise UnsupportedOperationError("This agent does not stream: use SendMessage.")
-            request = inputs.read(envelope.by_name(params), operation.request())
+            dialect = self._dialect(scope, method)
+            operation = dialect.operation(method)
+            self._gate.permit(operation, caller)
+            request = dialect.request(operation, params)
+            caller = self._gate.enter(caller, request.tenant)  # type: ignore[attr-defined]
             if operation.streams:
-                await self._stream(operation, request, caller, call_id, scope, receive, send)
+                frames = self._frames(operation, request, caller, scope)
+                await self._stream(dialect, operation, frames, caller, call_id, receive, send)
                 return
             work = getattr(self._handler, operation.handler)(request, caller)
             answer = await unless_gone(work, receive)
-            body = envelope.result(call_id, answer)
+            body = envelope.result(call_id, dialect.answer(operation, answer))
         except Disconnected:
             return
-        except HTTPException:  # the host's credentials check answers in HTTP's own terms
+        except HTTPException:  # the gate answers in HTTP's own terms
             raise
         except BodyTooLarge:
             status = 413
-            body = envelope.failure(call_id, describe(self._too_large()))
+            body = envelope.failure(call_id, dialect.error(describe(self._too_large())))
         except Exception as error:
             fault = describe(error, caller.request_id)
             if fault.retry_after is not None:
                 status = 503
                 headers["Retry-After"] = str(fault.retry_after)
-            body = envelope.failure(call_id, fault)
+            body = envelope.failure(call_id, dialect.error(fault))
         await send_json(send, body, status=status, headers=headers)
+
+    def _dialect(self, scope: Scope, method: str) -> Dialect:
+        """The dialect of the version that the request asks for."""
+        if self._gate.version(scope) != V03 or self._v03 is None:
+            return self._v10
+        if method in OPERATIONS and not header(scope, b"a2a-version"):
+            # it speaks 1.0 and forgot to say so: better said than "there is no such method"
+            raise unsupported("", (V10_NAME, V03))
+        return self._v03()
+
+    def _frames(
+        self, operation: Operation, request: Message, caller: Caller, scope: Scope
+    ) -> AsyncIterator[Frame]:
+        follow: Callable[..., AsyncIterator[Frame]] = getattr(self._handler, operation.handler)
+        if operation.resumes:
+            return follow(request, caller, sse.last_event_id(header(scope, b"last-event-id")))
+        return follow(request, caller)
 
     async def _stream(
         self,
+        dialect: Dialect,
         operation: Operation,
-        request: Message,
+        frames: AsyncIterator[Frame],
         caller: Caller,
         call_id: envelope.CallId,
-        scope: Scope,
         receive: Receive,
         send: Send,
     ) -> None:
-        follow = getattr(self._handler, operation.handler)
-        if operation.resumes:
-            seen = sse.last_event_id(header(scope, b"last-event-id"))
-            frames = follow(request, caller, seen)
-        else:
-            frames = follow(request, caller)
-
         def encode(frame: Frame) -> bytes:
-            return envelope.result(call_id, frame.response)
+            return envelope.result(call_id, dialect.answer(operation, frame.response))
 
         def fail(error: Exception) -> bytes:
-            return envelope.failure(call_id, describe(error, caller.request_id))
+            return envelope.failure(call_id, dialect.error(describe(error, caller.request_id)))
 
         await sse.respond(
             frames,
@@ -161,21 +144,11 @@ class JsonRpc:
             send=send,
             encode=encode,
             fail=fail,
-            keep_alive=self._keep_alive,
+            keep_alive=self._limits.keep_alive,
         )
 
     def _too_large(self) -> InvalidRequestError:
-        return InvalidRequestError(f"The body must be at most {self._body_limit} bytes.")
-
-
-def select(method: str) -> Operation:
-    """The operation of that name; MethodNotFoundError, or why this agent does not have it."""
-    operation = OPERATIONS.get(method)
-    if operation is None:
-        if method in REFUSED:
-            raise REFUSED[method]()
-        raise MethodNotFoundError(f"There is no such method; there are: {', '.join(OPERATIONS)}.")
-    return operation
+        return InvalidRequestError(f"The body must be at most {self._limits.body} bytes.")
 
 
 def _check_media_type(scope: Scope) -> None:
@@ -185,23 +158,3 @@ def _check_media_type(scope: Scope) -> None:
             f"The Content-Type must be {MEDIA_TYPES[0]}.",
             data={"supported": ", ".join(MEDIA_TYPES)},
         )
-
-
-_VERSION = re.compile(r"([0-9]{1,4}\.[0-9]{1,4})(\.[0-9]{1,9})?")  # a patch number says nothing
-
-
-def _check_version(scope: Scope) -> None:
-    given = header(scope, b"a2a-version")
-    if not given and b"a2a-version=" in scope["query_string"].lower():
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        given = next((v[0] for k, v in query.items() if k.lower() == "a2a-version"), "").strip()
-    parsed = _VERSION.fullmatch(given)
-    if parsed and parsed[1] == VERSION:
-        return
-    what = f"A2A version {parsed[1]}" if parsed else "The A2A version that was asked for"
-    if not given:
-        what = "A2A version 0.3, which a request without A2A-Version asks for,"
-    raise VersionNotSupportedError(
-        f"{what} is not supported: send the header A2A-Version: {VERSION}.",
-        data={"supportedVersions": VERSION},
-    )

@@ -15,13 +15,32 @@ Rule = Callable[[Any], str | None]
 """A field's value -> what is wrong with it, or None."""
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _PREFIX = "lf.a2a.v1"
+_WITH_TENANT = (
+    "SendMessageRequest",
+    "GetTaskRequest",
+    "ListTasksRequest",
+    "CancelTaskRequest",
+    "SubscribeToTaskRequest",
+    "TaskPushNotificationConfig",
+    "GetTaskPushNotificationConfigRequest",
+    "ListTaskPushNotificationConfigsRequest",
+    "DeleteTaskPushNotificationConfigRequest",
+    "GetExtendedAgentCardRequest",
+)
 
 
 def _id(value: str) -> str | None:
     if _ID.fullmatch(value):
         return None
     return "must be 1 to 128 letters, digits, or any of _ . : -"
+
+
+def _tenant(value: str) -> str | None:
+    if TENANT.fullmatch(value):
+        return None
+    return "must be 1 to 128 letters, digits, or any of _ . -, and begin with a letter or digit"
 
 
 def _message_id(value: str) -> str | None:
@@ -60,6 +79,7 @@ RULES: dict[str, Rule] = {
     f"{_PREFIX}.CancelTaskRequest.id": _id,
     f"{_PREFIX}.SubscribeToTaskRequest.id": _id,
 }
+RULES |= {f"{_PREFIX}.{name}.tenant": _tenant for name in _WITH_TENANT}
 """Full name of a field -> its rule; for a repeated field, of each element. Not asked about a
 value that is the field's default, which in proto3 is the same as not given, unless the field
 tells the two apart."""

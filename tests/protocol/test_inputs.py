@@ -347,7 +347,7 @@ sends = st.fixed_dictionaries(
             returnImmediately=st.booleans(),
         ),
         "metadata": objects,
-        "tenant": text,
+        "tenant": ids.map(lambda i: "t" + i[:20].replace(":", "-")),
     },
 )
 lists = some(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 
 from a2a.types.a2a_pb2 import Message, Part, Role
 
@@ -192,7 +193,7 @@ class Clients:
         must = {t for t, (head, _) in rows.items() if self._fits(t, head, query)}
         shown: list[str] = []
         cursor: lists.Cursor | None = None
-        pages = 0
+        pages = at = 0
         while True:
             try:
                 page = await lists.page(machine.journal, query, size, cursor)
@@ -200,6 +201,7 @@ class Clients:
                 await asyncio.sleep(1)
                 continue
             pages += 1
+            at = page.next.at if page.next else at
             tasks = [head.task.id for head in page.heads]
             self.oracle.need(len(set(tasks)) == len(tasks), "list: a task twice on one page")
             for head in page.heads:
@@ -211,13 +213,20 @@ class Clients:
             if cursor is None:
                 break
         self.world.count["list of several pages"] += pages > 1
-        # A task that moves during a walk of several pages may pass it by; one page has it in any
-        # case, and so has a walk if it does not move.
+        # What moves within the clocks' difference of a walk's beginning may be missed, or (where a
+        # process died in between) be there twice; what stood at its time by its own clock is there.
         exact = size == WHOLE and not query.state and not query.context_id
         for task in must:
             head, moved = rows[task]
-            if head.listed and (exact or moved <= begun):
+            stands = not query.state and 0 < head.status_time <= at < self._next(task, head)
+            if head.listed and (exact or stands or moved <= begun):
                 self.oracle.need(task in shown, f"list misses {task}: {query}, {pages} pages")
+
+    def _next(self, task: str, head: Head) -> float:
+        """When the task left that status, by its own stamps; inf if it did not."""
+        now = self.oracle.rows[task][0]
+        times = (*now.moves, now.status_time)
+        return min((time for time in times if time > head.status_time), default=math.inf)
 
     def _fits(self, task: str, head: Head, query: lists.Query) -> bool:
         context = self.oracle.story(task).context

@@ -223,13 +223,13 @@ MUTANTS = (
     _m(
         "lists drop what moves",
         "journal.lists:_shows",
-        "await journal.rows.write([Delete(partition, row.key)])",
-        "return False",
+        "if next <= at - 2 * journal.skew:",
+        "if True:",
     ),
     _m(
         "lists repair nothing",
         "journal.lists:_shows",
-        "await journal.rows.write([Delete(partition, row.key)])",
+        "await journal.rows.write([index.left(partition, row.key, entry.part, next, now)])",
         "pass",
     ),
 )

@@ -120,7 +120,7 @@ class Oracle:
             elif key.startswith(heads.TASKS):
                 self._head(heads.decode_head(_unpack(change.value)), key)
         elif p[0] == "O":
-            if isinstance(change, Put):
+            if isinstance(change, Put) and change.expires is None:
                 self.index[p].add(key)
             else:
                 self.index[p].discard(key)

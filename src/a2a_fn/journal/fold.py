@@ -31,6 +31,8 @@ INTERRUPTED = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STA
 SETTLED = TERMINAL | INTERRUPTED  # a turn ends in one of these
 
 REPLY_WINDOW = 2_000  # ms in which a bare Message leaves no task behind in lists
+WALK = 300_000  # ms in which a walk over the pages of a list shows what stood when it began
+MOVES = 16  # status times that a head remembers at most, for the lists of its context
 DEDUPE_WINDOW = 600_000  # ms in which the same message again is the same request (rule 34)
 
 
@@ -58,6 +60,7 @@ class Context:
     epoch: int = 0
     owner: str | None = None
     context_id: str = ""
+    workspace: str = ""  # the first that a message named; it stays
     active: Active | None = None
 
 
@@ -74,6 +77,14 @@ class Head:
     streaming: bool = False  # the status message is made of pieces, more may come
     safe: tuple[Task, bool] | None = None  # task and streaming at the last checkpoint, if not now
     listed: bool = True
+    moves: tuple[int, ...] = ()  # the status times before this one, as far back as a walk may be
+
+    def stood(self, at: int) -> int:
+        """The status time that the task had at ``at`` (ms); 0 if it was not there yet."""
+        times = [time for time in (*self.moves, self.status_time) if time <= at]
+        if times:
+            return times[-1]
+        return 0 if at < self.created else (*self.moves, self.status_time)[0]
 
     @property
     def state(self) -> int:
@@ -115,6 +126,7 @@ def fold_context(context: Context, n: int, slot: Slot) -> Context:
         epoch=epoch,
         owner=context.owner if slot.owner is None else slot.owner,
         context_id=slot.context_id or context.context_id,
+        workspace=context.workspace or slot.workspace,
         active=active,
     )
 
@@ -140,8 +152,8 @@ def fold_head(head: Head | None, n: int, slot: Slot, context_id: str) -> Head:
         _archive(task)
         task.history.append(slot.message)
         streaming = False
-        recent = [a for a in accepted if a[1] > slot.time - DEDUPE_WINDOW]
-        accepted = (*recent, (slot.digest, slot.time))
+        fresh = [a for a in accepted if a[1] > slot.time - DEDUPE_WINDOW]
+        accepted = (*fresh, (slot.digest, slot.time))
     for event in slot.events:
         streaming = _apply(task, event, streaming)
     if slot.state:
@@ -149,6 +161,11 @@ def fold_head(head: Head | None, n: int, slot: Slot, context_id: str) -> Head:
     status_time = slot.status_time or (head.status_time if head else 0)
     if status_time:  # the time of the state, which lists are sorted by, not of its latest words
         task.status.timestamp.FromMilliseconds(status_time)
+    moves = head.moves if head else ()
+    if head and status_time != head.status_time:
+        moves = (*moves, head.status_time)[-MOVES:]
+        while len(moves) > 1 and moves[1] <= slot.time - WALK:
+            moves = moves[1:]
     if slot.reply and slot.time < created + REPLY_WINDOW:  # later, somebody may have been shown it
         listed = False
     return Head(
@@ -161,6 +178,7 @@ def fold_head(head: Head | None, n: int, slot: Slot, context_id: str) -> Head:
         streaming=streaming,
         safe=safe,
         listed=listed,
+        moves=moves,
     )
 
 

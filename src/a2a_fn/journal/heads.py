@@ -1,7 +1,7 @@
 """The views of a journal: context head, task heads, index rows; their bytes and their order.
 
 A view is put with ``Older(slot)``, so that who rolls it forward twice, or late, changes nothing.
-The order in one write is the law (rule 25): new index rows, heads, replaced index rows, and the
+The order in one write is the law (rule 25): new index rows, heads, marks on replaced ones, and the
 context head last, which says that every view up to its slot is done.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import asdict
 
 from a2a.types.a2a_pb2 import Task
 
-from ..ports import OLDER, Change, Delete, Put
+from ..ports import OLDER, Change, Put
 from . import index
 from .cells import Cells
 from .fold import Active, Context, Head
@@ -60,6 +60,7 @@ def encode_head(head: Head) -> bytes:
         "a": head.accepted,
         "str": head.streaming,
         "l": head.listed,
+        "mv": head.moves,
         "size": len(task),
         "safe": head.safe and head.safe[1],
     }
@@ -80,6 +81,7 @@ def decode_head(data: bytes) -> Head:
         accepted=tuple((digest, time) for digest, time in line["a"]),
         streaming=line["str"],
         listed=line["l"],
+        moves=tuple(line.get("mv", ())),
         safe=None if line["safe"] is None else (Task.FromString(rest[size:]), line["safe"]),
     )
 
@@ -112,6 +114,8 @@ async def views(
             fresh += index.entries(owner_key, part, head)
         for slot in slots:
             if slot.replaced:
-                old += [Delete(*row) for row in index.keys(owner_key, task, *slot.replaced)]
+                old += index.moved(
+                    owner_key, part, task, slot.replaced, slot.status_time, slot.time
+                )
     last = Put(partition(part), CONTEXT, encode_context(context), OLDER, order=context.n)
     return [*fresh, *kept, *old, last]

@@ -40,6 +40,13 @@ class Ended(A2aFnError):
         self.state = state
 
 
+class OtherWorkspace(A2aFnError):
+    """The message names another folder than the one that its context works in."""
+
+    def __init__(self) -> None:
+        super().__init__("A2A context belongs to a different workspace")
+
+
 class WrongContext(A2aFnError):
     """The message names a task and a context that do not belong together."""
 
@@ -69,19 +76,25 @@ async def find(journal: Journal, owner: str, task: str) -> View:
 
 
 async def submit(
-    journal: Journal, owner: str, message: Message, *, detached: bool = False
+    journal: Journal,
+    owner: str,
+    message: Message,
+    *,
+    detached: bool = False,
+    workspace: str = "",
 ) -> Accepted:
     """Open a turn on ``message``; the same message again within ten minutes finds its first turn.
 
-    Raises NotFound (unknown taskId), WrongContext, Ended, Busy, Unavailable. The caller sends the
-    wake-up; if it does not, the alarm will.
+    ``workspace``: the folder that the message names ("" for none); a context keeps its first.
+    Raises NotFound (unknown taskId), WrongContext, OtherWorkspace, Ended, Busy, Unavailable. The
+    caller sends the wake-up; if it does not, the alarm will.
     """
     fingerprint = digest(message)
     k = 0
     while True:
         part, task, context_id = _place(journal, owner, message, fingerprint, k)
         accepted = await _submit_at(
-            journal, owner, message, fingerprint, part, task, context_id, detached
+            journal, owner, message, fingerprint, part, task, context_id, detached, workspace
         )
         if accepted:
             return accepted
@@ -110,6 +123,7 @@ async def _submit_at(
     task: str,
     context_id: str,
     detached: bool,
+    workspace: str,
 ) -> Accepted | None:
     """One place tried until it is decided; None: it holds the same message from long ago."""
     while True:
@@ -134,6 +148,8 @@ async def _submit_at(
             raise Ended(task, head.state)
         if view.context.active:
             raise Busy
+        if workspace and view.context.workspace not in ("", workspace):
+            raise OtherWorkspace
         new = view.context.owner is None
         context_id = context_id or view.context.context_id
         stored = Message()
@@ -150,6 +166,7 @@ async def _submit_at(
             digest=fingerprint,
             alarm=alarm.key,
             detached=detached,
+            workspace=workspace,
             owner=owner if new else None,
             context_id=context_id if new else None,
         )

@@ -1,16 +1,19 @@
 """Lists of tasks, newest status first: by owner, by owner and state, or by context.
 
-The index says where to look, the head decides (rule 28). A task that moves while it is listed is
-listed all the same: its old row stands for it.
+The index says where to look, the head decides (rule 28). A walk over several pages lists the tasks
+as they stood when it began, each once: what moves meanwhile is shown where it stood (with its
+present state), what is new is not shown.
+
+Between machines whose clocks differ, a task that moves within that difference of the walk's
+beginning can be missed or shown twice.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import NamedTuple
 
-from ..ports import Delete, Row
+from ..ports import Row
 from . import heads, index
 from .fold import Head
 from .journal import Journal
@@ -28,10 +31,12 @@ class Query(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """Where a listing goes on: past row ``key``; ``total`` as counted for its first page."""
+    """Where a walk goes on: past row ``key``; ``total`` as counted for its first page; ``at`` the
+    time that it shows, in ms: the newest status that there was when it began."""
 
     key: str
     total: int
+    at: int
 
 
 class Page(NamedTuple):
@@ -52,22 +57,30 @@ async def page(journal: Journal, query: Query, size: int, cursor: Cursor | None)
 
 async def _of_context(journal: Journal, query: Query, size: int, cursor: Cursor | None) -> Page:
     part = journal.ids.partition(query.owner, query.context_id)
-    found: list[tuple[str, Head]] = []
+    found: list[Head] = []
     after: str | None = None
     while True:
         rows = await journal.rows.scan(heads.partition(part), prefix=heads.TASKS, after=after)
         for row in rows:
             head = heads.decode_head(await journal.cells.unpack(row.value))
-            if head.listed and query.state in (0, head.state) and head.status_time >= query.since:
-                found.append((index.key(head.status_time, head.task.id), head))
+            if head.listed and query.state in (0, head.state):
+                found.append(head)
         if len(rows) < 1000:
             break
         after = rows[-1].key
-    found.sort(key=lambda item: item[0], reverse=True)
-    rest = [item for item in found if cursor is None or item[0] < cursor.key]
+    newest = max((head.status_time for head in found), default=0)
+    at = cursor.at if cursor else newest
+    placed = []
+    for head in found:
+        time = head.stood(at)
+        if time and time >= query.since:
+            placed.append((index.key(time, head.task.id), head))
+    placed.sort(key=lambda item: item[0], reverse=True)
+    rest = [item for item in placed if cursor is None or item[0] < cursor.key]
     shown = rest[:size]
-    more = Cursor(shown[-1][0], len(found)) if len(rest) > size else None
-    return Page(tuple(head for _, head in shown), more, len(found))
+    total = cursor.total if cursor else len(placed)
+    more = Cursor(shown[-1][0], total, at) if len(rest) > size else None
+    return Page(tuple(head for _, head in shown), more, total)
 
 
 async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | None) -> Page:
@@ -75,50 +88,76 @@ async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | 
     both = index.partitions(owner_key, query.state)
     partition = both[1] if query.state else both[0]
     after = cursor.key if cursor else None
+    at = cursor.at if cursor else 0  # 0: no row has been shown yet, the first one will tell
     shown: dict[str, Head] = {}
+    last = ""
     while True:
         rows = await journal.rows.scan(partition, after=after, limit=size + 1, reverse=True)
-        parts = [json.loads(row.value)["part"] for row in rows]
-        found = await asyncio.gather(
-            *(
-                journal.head(part, index.parse(row.key)[1])
-                for row, part in zip(rows, parts, strict=True)
-            )
-        )
-        for i, (row, head) in enumerate(zip(rows, found, strict=True)):
-            time, task = index.parse(row.key)
-            if time < query.since:
+        entries = [index.read(row) for row in rows]
+        found = await asyncio.gather(*(_head(journal, entry, query) for entry in entries))
+        for row, entry, live in zip(rows, entries, found, strict=True):
+            if entry.time < query.since:
                 rows = []
                 break
+            head = live
+            if entry.next and at and entry.stands(at):  # it moved since the walk began
+                head = await journal.head(entry.part, entry.task)
+            if head is None or not await _shows(journal, partition, row, entry, head, query, at):
+                continue
             if len(shown) == size:
-                total = cursor.total if cursor else await _count(journal, partition, query.since)
-                more = Cursor(rows[i - 1].key if i else after or "", total)
-                return Page(tuple(shown.values()), more, total)
-            if await _shows(journal, partition, row, time, head, query):
-                shown.setdefault(task, head)  # type: ignore[arg-type]
+                total = cursor.total if cursor else await _count(journal, partition, query, at)
+                return Page(tuple(shown.values()), Cursor(last, total, at), total)
+            at = at or entry.time
+            shown.setdefault(entry.task, head)
+            last = row.key
         if len(rows) <= size:
             return Page(tuple(shown.values()), None, cursor.total if cursor else len(shown))
         after = rows[-1].key
+
+
+async def _head(journal: Journal, entry: index.Entry, query: Query) -> Head | None:
+    """The head of a row that no task has left; rows that do not count cost no read."""
+    if entry.next or entry.time < query.since:
+        return None
+    return await journal.head(entry.part, entry.task)
 
 
 async def _shows(
     journal: Journal,
     partition: str,
     row: Row,
-    time: int,
-    head: Head | None,
+    entry: index.Entry,
+    head: Head,
     query: Query,
+    at: int,
 ) -> bool:
-    """Whether this row stands for its task in this listing; removes it if it never will again."""
-    if head is None or time > head.status_time:
+    """Whether this row stands for its task in this walk; marks it if its task has left it."""
+    if entry.time > head.status_time:
         return False  # its head is not written yet
-    if time < head.status_time:
-        # The task moved, perhaps past this listing: its old row stands for it this once. It may
-        # then be on two pages of one walk, but it is never on none.
-        await journal.rows.write([Delete(partition, row.key)])
+    if entry.time < head.status_time and not entry.next:
+        # Its task moved while we read, or who moved it has died before it said so. In the second
+        # case the task's newer row was passed; only if that is sure is it not shown here.
+        next = min(time for time in (*head.moves, head.status_time) if time > entry.time)
+        now = journal.clock.now()
+        await journal.rows.write([index.left(partition, row.key, entry.part, next, now)])
+        if next <= at - 2 * journal.skew:
+            return False
     return head.listed and query.state in (0, head.state)
 
 
-async def _count(journal: Journal, partition: str, since: int) -> int:
-    rows = await journal.rows.scan(partition, limit=COUNT_LIMIT, reverse=True)
-    return sum(index.parse(row.key)[0] >= since for row in rows)
+async def _count(journal: Journal, partition: str, query: Query, at: int) -> int:
+    """How many rows stand, up to ``COUNT_LIMIT``."""
+    count = 0
+    after: str | None = None
+    while True:
+        rows = await journal.rows.scan(partition, after=after, limit=COUNT_LIMIT, reverse=True)
+        for entry in map(index.read, rows):
+            if entry.time < query.since:
+                return count
+            # a list of one state has the tasks that are in it now
+            count += not entry.next if query.state else entry.stands(at)
+            if count == COUNT_LIMIT:
+                return count
+        if len(rows) < COUNT_LIMIT:
+            return count
+        after = rows[-1].key

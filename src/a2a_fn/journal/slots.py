@@ -64,6 +64,7 @@ class Slot:
     detached: bool = False  # submitted: the caller took the task and went
     owner: str | None = None  # submitted, where the context is new
     context_id: str | None = None  # likewise
+    workspace: str = ""  # submitted: the folder that the message names, if it names one
     checkpoint: str = ""  # key of the agent's state that this slot publishes
     reply: bool = False  # finished: the agent answered with a Message and no task
     failure: Failure | None = None  # finished: see there
@@ -78,6 +79,7 @@ _NAMES = {  # in the header; left out when they are at their default
     "det": "detached",
     "o": "owner",
     "c": "context_id",
+    "ws": "workspace",
     "ck": "checkpoint",
     "rep": "reply",
 }

@@ -17,6 +17,7 @@ from a2a.types.a2a_pb2 import (
     GetTaskRequest,
     ListTasksRequest,
     ListTasksResponse,
+    Message,
     SendMessageRequest,
     SendMessageResponse,
     StreamResponse,
@@ -35,6 +36,7 @@ from .pages import PageTokens
 
 TURN_ENDS = frozenset({Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED})
 PAGE_SIZE = 50
+REFERENCES = 32  # tasks that one message may refer to
 HOLD = 2.0  # seconds that a stream waits for a bare Message before it shows the Task
 SPARE = 2.0  # seconds before the platform's deadline at which an answer leaves
 
@@ -45,7 +47,8 @@ class TaskHandler:
     ``wake`` tells a worker where to look. ``blocking_wait``: seconds that SendMessage waits for
     the turn's end. ``direct_replies``: the agent may answer with a bare Message and no Task, so a
     stream holds the Task back until the agent has said something else. ``card`` gives the
-    extended card of a server that is seen at this URL.
+    extended card of a server that is seen at this URL. ``intake`` raises the A2A error for parts
+    that the agent does not take, and returns the folder that the message names ("" for none).
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class TaskHandler:
         page_key: bytes,
         stopping: Callable[[], bool] = lambda: False,
         card: Callable[[str], AgentCard] | None = None,
+        intake: Callable[[Message], str] = lambda message: "",
     ) -> None:
         self._journal = journal
         self._wake = wake
@@ -66,6 +70,7 @@ class TaskHandler:
         self._pages = PageTokens(page_key)
         self._stopping = stopping
         self._card = card
+        self._intake = intake
 
     # ---------------------------------------------------------------- messages
 
@@ -135,14 +140,32 @@ class TaskHandler:
     ) -> intents.Accepted:
         if request.configuration.HasField("task_push_notification_config"):
             raise a2a.PushNotificationNotSupportedError
+        workspace = self._intake(request.message)
+        await self._check_references(request.message, caller)
         with _translated():
             accepted = await intents.submit(
-                self._journal, caller.owner, request.message, detached=detached
+                self._journal,
+                caller.owner,
+                request.message,
+                detached=detached,
+                workspace=workspace,
             )
         active = accepted.view.context.active
         if active is not None and active.task == accepted.task and not active.claimed:
             await self._wake(accepted.view.part)
         return accepted
+
+    async def _check_references(self, message: Message, caller: Caller) -> None:
+        """Raises InvalidParamsError unless every task that the message refers to is the caller's."""
+        names = message.reference_task_ids
+        if len(names) > REFERENCES:
+            raise _invalid("message.referenceTaskIds", f"must be at most {REFERENCES}")
+        for i, name in enumerate(names):
+            try:
+                await intents.find(self._journal, caller.owner, name)
+            except NotFound:
+                where = f"message.referenceTaskIds[{i}]"
+                raise _invalid(where, "there is no such task") from None
 
     async def _end_of_turn(self, accepted: intents.Accepted, caller: Caller) -> Slot | None:
         """Wait until the task rests or time is up; the slot that ended the turn, if one did."""
@@ -270,8 +293,13 @@ def _translated() -> Iterator[None]:
             str(error),
             data={"errors": [{"field": "message.contextId", "message": str(error)}]},
         ) from error
-    except (intents.Ended, intents.Busy) as error:
+    except (intents.Ended, intents.Busy, intents.OtherWorkspace) as error:
         raise a2a.UnsupportedOperationError(str(error)) from error
+
+
+def _invalid(field: str, message: str) -> a2a.InvalidParamsError:
+    fault = {"field": field, "message": message}
+    return a2a.InvalidParamsError(f"{field}: {message}", data={"errors": [fault]})
 
 
 def _failure(failure: Failure) -> a2a.A2AError:

@@ -41,7 +41,10 @@ class PageTokens:
                 "begin again without it",
                 data={"errors": [{"field": "pageToken", "message": "Unknown token."}]},
             )
-        return Cursor(*json.loads(body))
+        fields = json.loads(body)
+        if len(fields) != len(Cursor._fields):  # of a version before this one
+            raise InvalidParamsError("pageToken has expired; begin again without it")
+        return Cursor(*fields)
 
     def _mac(self, body: bytes, query: Query) -> bytes:
         bound = json.dumps(query).encode()

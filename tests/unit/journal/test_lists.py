@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from a2a.types.a2a_pb2 import Message, Part, TaskState
 from tests.unit.world import World
 
-from a2a_fn.journal import heads, index, intents, lists
+from a2a_fn.journal import fold, heads, index, intents, lists
 from a2a_fn.journal.fold import Head
 from a2a_fn.journal.lists import Cursor, Page, Query
 from a2a_fn.ports import Put
@@ -158,7 +159,8 @@ async def listed_at(world: World, task: str, time: int, state: int = ASKED) -> N
 
 async def rows(world: World, state: int = 0) -> int:
     partitions = index.partitions(world.journal.ids.owner("me"), state)
-    return len(await world.rows.scan(partitions[1] if state else partitions[0]))
+    found = await world.rows.scan(partitions[1] if state else partitions[0])
+    return sum(not index.read(row).next for row in found)  # those that no task has left
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -183,7 +185,7 @@ async def test_a_row_without_a_head_is_passed_over(world: World, size: int) -> N
     assert ids(*await walk(world, Query("me"), size)) == made
 
 
-async def test_a_row_that_was_left_behind_lists_its_task_once_and_goes(world: World) -> None:
+async def test_a_row_that_was_left_behind_lists_its_task_once_and_is_marked(world: World) -> None:
     made = await tasks(world, 2)
     time = (await head_of(world, made[1])).status_time
     await listed_at(world, made[0], time - 1)
@@ -192,7 +194,7 @@ async def test_a_row_that_was_left_behind_lists_its_task_once_and_goes(world: Wo
     assert await rows(world) == 2
 
 
-async def test_a_row_of_a_state_that_the_task_has_left_lists_nothing_and_goes(
+async def test_a_row_of_a_state_that_the_task_has_left_lists_nothing_and_is_marked(
     world: World,
 ) -> None:
     (task,) = await tasks(world, 1)
@@ -207,10 +209,61 @@ async def test_a_task_that_moves_during_a_walk_is_not_missed(world: World) -> No
     made = await tasks(world, 3)
     first = await lists.page(world.journal, Query("me"), 1, None)
     time = (await head_of(world, made[2])).status_time
-    await intents.cancel(world.journal, "me", made[2])  # past the cursor, if its row goes
-    await listed_at(world, made[2], time)  # the process that moved it died before it went
+    await intents.cancel(world.journal, "me", made[2])  # before the cursor, now
     second = await lists.page(world.journal, Query("me"), 9, first.next)
     assert ids(second) == made[1:]
+    assert second.heads[-1].state == TaskState.TASK_STATE_CANCELED
+    await listed_at(world, made[2], time)  # or the process that moved it died before it said so
+    second = await lists.page(world.journal, Query("me"), 9, first.next)
+    assert ids(second) == made[1:]
+
+
+async def test_a_task_that_moved_before_the_walk_is_not_shown_where_it_was(world: World) -> None:
+    made = await tasks(world, 3)
+    time = (await head_of(world, made[2])).status_time
+    await intents.cancel(world.journal, "me", made[2])
+    await listed_at(world, made[2], time)  # who moved it died before it said so
+    world.clock.ms += 2 * world.journal.skew  # and that was not just now
+    (late,) = await tasks(world, 1, context="late")
+    first = await lists.page(world.journal, Query("me"), 1, None)
+    second = await lists.page(world.journal, Query("me"), 9, first.next)
+    assert ids(first, second) == [late, made[2], *made[:2]]
+
+
+@pytest.mark.parametrize("context", ["", "c"])
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(8))
+async def test_a_walk_shows_what_stood_when_it_began_whatever_moves_and_comes(
+    world: World, context: str, size: int, seed: int
+) -> None:
+    chance = random.Random(seed)
+    made = await tasks(world, 9, context=context)
+    for task in chance.sample(made, 3):
+        await again(world, task)
+    stood = ids(await lists.page(world.journal, Query("me", context), 100, None))
+    page = await lists.page(world.journal, Query("me", context), size, None)
+    shown = ids(page)
+    while page.next is not None:
+        for task in chance.sample(made, 4):
+            await again(world, task)
+        await world.run(await world.submit("new", f"new {len(shown)}", context=context), asks)
+        page = await lists.page(world.journal, Query("me", context), size, page.next)
+        shown += ids(page)
+    assert shown == stood
+
+
+async def again(world: World, task: str) -> None:
+    """A follow-up: the task moves to the top, by way of two other states."""
+    await world.submit("more", f"more {world.clock.ms}", task=task)
+    await world.run(task, asks)
+
+
+async def test_a_mark_is_gone_when_no_walk_can_need_it(world: World) -> None:
+    (task,) = await tasks(world, 1)
+    partition = index.partitions(world.journal.ids.owner("me"), 0)[0]
+    assert len(await world.rows.scan(partition)) == 3  # submitted, working, and where it is
+    world.clock.ms += fold.WALK
+    assert [index.read(row).task for row in await world.rows.scan(partition)] == [task]
 
 
 async def test_a_bare_message_leaves_nothing_in_either_list(world: World) -> None:

@@ -27,23 +27,35 @@ START = 1_796_040_000_000  # ms
 
 
 def measure(
-    few: int = 100, many: int = 100_000, sdk: int = 1000, rounds: int = 12, calls: int = 8
+    few: int = 100,
+    some: int = 10_000,
+    many: int = 100_000,
+    sdk: int = 1000,
+    rounds: int = 12,
+    calls: int = 8,
 ) -> list[Line]:
-    """CPU and wall time of a page, many tasks against few; and against the SDK's, in memory."""
+    """CPU and wall time of a page, more tasks against few; and against the SDK's, in memory."""
     with (
         TemporaryDirectory() as folder,
         Child(f"{__name__}:ours", folder=f"{folder}/few", tasks=few) as a,
+        Child(f"{__name__}:ours", folder=f"{folder}/some", tasks=some) as between,
         Child(f"{__name__}:ours", folder=f"{folder}/many", tasks=many) as b,
         Child(f"{__name__}:sdk", tasks=sdk) as c,
     ):
         lines = []
-        what = f"ListTasks, a page of 50: {many:,} tasks / {few:,}"
-        for name, title in (("page", ""), ("state", ", by state"), ("deep", ", in the middle")):
-            for child in (a, b):
+        cases = (
+            ("page", "", between, some),
+            ("page", "", b, many),
+            ("state", ", by state", b, many),
+            ("deep", ", in the middle", b, many),
+        )
+        for name, title, more, tasks in cases:
+            what = f"ListTasks, a page of 50: {tasks:,} tasks / {few:,}"
+            for child in (a, more):
                 child.run(name, calls)
             taken = interleave(
                 rounds,
-                lambda name=name: [b.run(name, calls)],  # type: ignore[misc]
+                lambda name=name, more=more: [more.run(name, calls)],  # type: ignore[misc]
                 lambda name=name: [a.run(name, calls)],  # type: ignore[misc]
             )
             for kind in ("cpu", "wall"):

@@ -11,9 +11,14 @@ import logging
 import sys
 import time
 from collections import Counter
+from contextvars import ContextVar
 
 counts: Counter[str] = Counter()
 """How often each decision was made in this process; the hook for metrics."""
+
+
+request: ContextVar[str] = ContextVar("request", default="")
+"""The id of the request (an HTTP call, an invocation) that the running code serves."""
 
 
 class JsonLines(logging.Formatter):
@@ -28,6 +33,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        if request.get():
+            line["request"] = request.get()
         line = {**getattr(record, "a2a", {}), **line}  # facts never win over the words
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)

@@ -225,6 +225,14 @@ def load(
     return Settings(**values)
 
 
+def to_environment(settings: Settings) -> dict[str, str]:
+    """The variables that ``load`` makes the same settings of."""
+    return {
+        PREFIX + name.upper(): json.dumps(value) if isinstance(value, tuple) else str(value)
+        for name, value in dataclasses.asdict(settings).items()
+    }
+
+
 def _from_file(config: str | os.PathLike[str] | None, faults: list[str]) -> Mapping[Any, Any]:
     if config is None:
         return {}

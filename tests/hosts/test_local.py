@@ -457,6 +457,13 @@ TEXTS = {
     "end_state": "completed",
     "id_key": "a secret of this test, long enough",
     "log": "json",
+    "principals": ({"name": "ann", "token": "a token, with a comma"},),
+    "signing_keys": ("-----BEGIN PRIVATE KEY-----\nMC4,;\n",),
+    "thinking_exposure": ("raw-thinking",),
+    "jwt_jwks_url": "https://issuer.example.com/keys",
+    "workspace": "context",
+    "artifact_urls": "inline",
+    "api_key_header": "X-Key",
 }
 
 
@@ -476,7 +483,9 @@ def changed(setting: dataclasses.Field[Any]) -> Any:
         return not setting.default
     if isinstance(setting.default, int | float):
         return setting.default + 1
-    return TEXTS[setting.name]
+    if setting.name in TEXTS:
+        return TEXTS[setting.name]
+    return ("one", "two; three") if isinstance(setting.default, tuple) else "another, value"
 
 
 def test_invoke_gives_the_function_every_setting_as_the_platform_would(checkout: Path) -> None:

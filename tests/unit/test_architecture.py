@@ -23,7 +23,7 @@ ALLOWED = {
     "journal": VALUES,
     "turns": VALUES | {"journal"},
     "agents": VALUES | {"journal", "turns", "iac", "profile"},
-    "protocol": VALUES | {"journal", "settings", "profile"},
+    "protocol": VALUES | {"journal", "settings", "profile", "logs"},
     "engines": VALUES,
     "settings": {"errors"},
     "profile": {"errors"},

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..logs import request
 from ..settings import Settings
 from ..wiring import Services
 from .loop import close_loop, process_loop
@@ -29,6 +30,7 @@ class TurnFunction:
 
     def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Run one batch; names the records that failed."""
+        request.set(getattr(context, "aws_request_id", ""))
         return process_loop().run_until_complete(self._batch(event, _remaining(context)))
 
     async def _batch(self, event: dict[str, Any], remaining: Remaining) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class SweepFunction:
 
     def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """Sweep once; says how many alarms rang."""
+        request.set(getattr(context, "aws_request_id", ""))
         sweeping = self._services.sweep(_remaining(context))
         return {"rung": process_loop().run_until_complete(sweeping)}
 

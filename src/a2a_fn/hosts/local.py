@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
-import dataclasses
 import importlib.util
 import logging
 import os
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidSettings, NotFound, Unavailable
 from ..logs import set_up_logs
-from ..settings import PREFIX, Settings
+from ..settings import Settings, to_environment
 from ..wiring import Services, build_services
 
 if TYPE_CHECKING:
@@ -251,8 +250,7 @@ def invoke(kind: str, event: dict[str, Any], settings: Settings) -> object:
         raise NotFound(f"there is no {path} here; run this in a checkout of the project")
     event = asyncio.run(_filled(event, settings))
     before = dict(os.environ)
-    for name, value in dataclasses.asdict(settings).items():  # as the platform would set them
-        os.environ[PREFIX + name.upper()] = str(value)
+    os.environ.update(to_environment(settings))  # as the platform would set them
     try:
         return _handled(path, event)
     finally:

@@ -17,6 +17,7 @@ from a2a.utils.errors import (
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
+from .. import logs
 from .callers import Caller, Principal
 from .exchange import base_url, header, headers
 from .operations import Capabilities, Operation, refusal
@@ -49,6 +50,9 @@ class Gate(NamedTuple):
 
     async def admit(self, scope: Scope) -> Caller:
         """The caller of a request, not yet in a tenant. Raises HTTPException: 401, 403, 429."""
+        lambda_context = scope.get("aws.context")
+        request_id = _request_id(scope, lambda_context)
+        logs.request.set(request_id)
         principal = Principal()
         if self.authenticate is not None:
             principal = await self.authenticate(scope)
@@ -56,10 +60,9 @@ class Gate(NamedTuple):
             wait = self.limit(principal.name)
             if wait > 0:
                 raise HTTPException(429, headers={"Retry-After": str(int(wait) + 1)})
-        lambda_context = scope.get("aws.context")
         return Caller(
             owner=owner(principal.name, ""),
-            request_id=_request_id(scope, lambda_context),
+            request_id=request_id,
             deadline=_deadline(lambda_context),
             principal=principal,
             base_url=self.public_url or base_url(scope),

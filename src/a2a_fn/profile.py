@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from . import __version__
 from .errors import InvalidSettings
@@ -20,15 +20,24 @@ class Skill(NamedTuple):
     description: str
     tags: tuple[str, ...]
     examples: tuple[str, ...] = ()
+    input_modes: tuple[str, ...] = ()
+    output_modes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """An agent's identity, skills and media types.
+class Extension(NamedTuple):
+    """An extension of A2A that the agent follows. ``required``: clients must ask for it.
+    ``params``: a JSON object."""
 
-    Everything that A2A marks REQUIRED in a card must be filled: an empty value would be left out
-    of the canonical form by some SDKs, and a signature over it would not verify.
-    Raises ``InvalidSettings`` naming every field that is missing.
+    uri: str
+    description: str = ""
+    required: bool = False
+    params: Mapping[str, Any] | None = None
+
+
+class Profile(NamedTuple):
+    """An agent's identity, skills, media types and extensions.
+
+    ``url_parts``: it takes parts that are URLs of other servers.
     """
 
     name: str
@@ -40,8 +49,16 @@ class Profile:
     documentation_url: str = ""
     provider_organization: str = ""
     provider_url: str = ""
+    icon_url: str = ""
+    extensions: tuple[Extension, ...] = ()
+    url_parts: bool = False
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raises InvalidSettings naming everything that a card needs and that is missing.
+
+        What A2A marks REQUIRED must be filled: an empty value would be left out of the canonical
+        form by some SDKs, and a signature over it would not verify.
+        """
         needed = ("name", "description", "version", "skills", "input_modes", "output_modes")
         missing = [field for field in needed if not getattr(self, field)]
         for skill in self.skills:
@@ -52,8 +69,43 @@ class Profile:
             ]
         if bool(self.provider_organization) != bool(self.provider_url):
             missing.append("provider_organization and provider_url, both or neither")
+        if not all(extension.uri for extension in self.extensions):
+            missing.append("uri of an extension")
         if missing:
             raise InvalidSettings(f"the agent's profile needs: {', '.join(missing)}")
+
+    def requiring(self, uris: Collection[str]) -> Profile:
+        """The same, with these extensions required beside those that already are."""
+        named = {extension.uri for extension in self.extensions}
+        extensions = tuple(
+            extension._replace(required=extension.required or extension.uri in uris)
+            for extension in self.extensions
+        )
+        added = tuple(Extension(uri, required=True) for uri in sorted(set(uris) - named))
+        return self._replace(extensions=extensions + added)
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The URIs of the extensions that clients must ask for."""
+        return frozenset(one.uri for one in self.extensions if one.required)
+
+
+ARTIFACT_METADATA = "urn:iac-code:a2a:artifact-metadata:v1"
+"""``metadata.iac_code``: progress of tools, permissions, usage, and what artifacts are."""
+THINKING_EXPOSURE = "urn:iac-code:a2a:thinking-exposure:v1"
+"""``metadata.iac_code.tool`` and ``.thinking``: what the agent shows of its work."""
+
+
+def showing(profile: Profile, thinking: Collection[str]) -> Profile:
+    """The same, saying what it shows of its work: ``tool-trace``, ``raw-thinking``."""
+    if not thinking:
+        return profile
+    extension = Extension(
+        THINKING_EXPOSURE,
+        "What the agent shows of its work while it works, in the metadata of status updates.",
+        params={"enabledTypes": [kind.replace("-", "_") for kind in thinking]},
+    )
+    return profile._replace(extensions=(*profile.extensions, extension))
 
 
 IAC = Profile(
@@ -110,6 +162,12 @@ IAC = Profile(
         "audio/wav",
         "audio/ogg",
         "application/octet-stream",
+    ),
+    extensions=(
+        Extension(
+            ARTIFACT_METADATA,
+            "metadata.iac_code: tools, permissions, tokens used, and what stored artifacts are.",
+        ),
     ),
 )
 """The Infrastructure-as-Code assistant."""

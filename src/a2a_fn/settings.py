@@ -21,6 +21,8 @@ from urllib.parse import urlsplit
 from .errors import InvalidSettings
 
 PREFIX = "A2A_FN_"
+CLIENT_PREFIX = "A2A_FN_CALL_"
+"""Variables of the command line's client, which are no settings of a server."""
 
 FORERUNNER = {
     "IACCODE_A2A_HTTP_TOKEN": "token",
@@ -33,6 +35,9 @@ FORERUNNER = {
     "IACCODE_A2A_MULTIMODAL_MIME_TYPES": "multimodal_mime_types",
 }
 """Variables of iac-code's own server, read too; this project's names win."""
+
+REFERENCE = re.compile(r"(file|env|ssm|secretsmanager|value):")
+"""How a secret begins that says where it is kept (``secrets.py`` reads them)."""
 
 
 def _setting(
@@ -55,7 +60,9 @@ def _given(text: str) -> str:
 
 
 def _key(text: str) -> str:
-    return "" if not text or len(text) >= 16 else "must have at least 16 characters"
+    if not text or len(text) >= 16 or REFERENCE.match(text):
+        return ""
+    return "must have at least 16 characters"
 
 
 def _http_url(url: str) -> str:
@@ -131,6 +138,11 @@ class Settings:
         600.0, "how long SendMessage waits for the turn to end", _within(0, 86_400)
     )
     streaming: bool = _setting(True, "whether the card offers streaming")
+    dedupe_window: float = _setting(
+        600.0,
+        "how long the same message again is the same request; 0: never",
+        _within(0, 600),
+    )
     lease: float = _setting(
         60.0, "silence after which a turn's worker counts as dead", _within(0.3, 3600)
     )
@@ -205,7 +217,7 @@ def load(
         if key in FORERUNNER and text:
             given[FORERUNNER[key]] = (key, text)
     for key, text in environ.items():
-        if key.startswith(PREFIX):
+        if key.startswith(PREFIX) and not key.startswith(CLIENT_PREFIX):
             given[key.removeprefix(PREFIX).lower()] = (key, text)
     for key, override in (overrides or {}).items():
         if override is not None:

@@ -17,18 +17,27 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import __version__
 from .clock import SystemClock
 from .errors import InvalidSettings
 from .journal.ids import Ids
 from .journal.journal import Journal
+from .media import MediaTypes, media_types
 from .ports import Blobs, Queue, Rows
 from .settings import Settings
+from .workspace import Roots
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from .agents.agent import Agent
+    from .agents.places import Place
+    from .profile import Profile
+    from .protocol.card import Cards
     from .protocol.gate import Gate
+    from .protocol.keys import SigningKey
+    from .secrets import Secrets
+    from .turns.manner import Manner
     from .turns.run import Outcome
 
 VISIBLE_AFTER = 90.0  # seconds; a wake-up is lost on a dead worker for so long, a lease and a bit
@@ -81,10 +90,24 @@ class Services:
     def secret(self) -> bytes:
         """The key that ids and page tokens are derived with."""
         if self.settings.id_key:
-            return hashlib.sha256(self.settings.id_key.encode()).digest()
+            key = self.reveal("id-key", self.settings.id_key)
+            if len(key) < 16:
+                raise InvalidSettings("id-key: must have at least 16 characters")
+            return hashlib.sha256(key.encode()).digest()
         if self.settings.engine == "memory":
             return secrets.token_bytes(32)
         return _kept_secret(self.data / "id.key")
+
+    def reveal(self, setting: str, text: str) -> str:
+        """The secret of a setting whose text may say where it is kept: read on first use, once."""
+        return self._secrets.reveal(setting, text)
+
+    @cached_property
+    def _secrets(self) -> Secrets:
+        from .engines import vault
+        from .secrets import Secrets
+
+        return Secrets({"ssm": vault.parameter, "secretsmanager": vault.secret})
 
     @cached_property
     def journal(self) -> Journal:
@@ -99,6 +122,7 @@ class Services:
             lease=int(self.settings.lease * 1000),
             skew=int(self.settings.clock_skew * 1000),
             shards=self.settings.shards,
+            window=int(self.settings.dedupe_window * 1000),
         )
 
     @cached_property
@@ -111,15 +135,97 @@ class Services:
         """The agent; imported here, so that the HTTP function never pays for it."""
         from .agents.agent import load_agent
 
-        return load_agent(self.settings.agent, end_state=self.settings.end_state)
+        settings = self.settings
+        if not settings.agent.startswith("iac:"):
+            return load_agent(settings.agent)
+        from .agents.places import KeptPlace, LocalPlace
+
+        place: Place = LocalPlace(self.roots) if self.roots is not None else KeptPlace()
+        return load_agent(
+            settings.agent, end_state=settings.end_state, place=place, types=self.media_types
+        )
+
+    @cached_property
+    def roots(self) -> Roots | None:
+        """The folders that messages may name; None where each context has its own."""
+        if self.settings.workspace == "context":
+            return None
+        return Roots(self.settings.allowed_cwds, hidden=[self.settings.data])
+
+    @cached_property
+    def media_types(self) -> MediaTypes:
+        """What an agent that reads files is sent: text to read, or bytes to describe."""
+        settings = self.settings
+        return media_types(
+            self.profile.input_modes, settings.text_mime_types, settings.multimodal_mime_types
+        )
+
+    @cached_property
+    def manner(self) -> Manner:
+        """What of an agent's work leaves a turn, and in what form."""
+        from .turns.manner import Manner
+
+        settings = self.settings
+        folder = Path(settings.data) / "artifacts"
+        return Manner(frozenset(settings.thinking_exposure), settings.artifact_urls, folder)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What the agent says of itself, with the file that the settings name."""
+        from .agents.profiles import profile_of
+
+        settings = self.settings
+        profile = profile_of(settings.agent, settings.thinking_exposure)
+        if settings.card:
+            from .card_file import read_card
+
+            profile = read_card(settings.card, profile)
+        return profile.requiring(settings.required_extensions)
+
+    @cached_property
+    def cards(self) -> Cards:
+        """The agent's cards. Raises InvalidSettings if they are to be signed for any address."""
+        from .protocol.auth import schemes
+        from .protocol.card import Cards
+
+        settings = self.settings
+        signed = bool(settings.signing_secret or settings.signing_keys)
+        if signed and not settings.public_url:
+            raise InvalidSettings(
+                "public-url: a signed card needs it: without, the card would vouch for whatever "
+                "address a client's Host header says"
+            )
+        return Cards(
+            self.profile,
+            self.gate,
+            schemes=schemes(settings),
+            keys=(lambda: self.keys) if signed else None,
+            runtime=_runtime(settings),
+        )
+
+    @cached_property
+    def keys(self) -> tuple[SigningKey, ...]:
+        """The keys that sign the card; read when the first card is asked for."""
+        from .protocol.keys import load_keys
+
+        settings = self.settings
+        return load_keys(
+            self.reveal("signing-secret", settings.signing_secret),
+            [
+                self.reveal(f"signing-keys[{i}]", text)
+                for i, text in enumerate(settings.signing_keys)
+            ],
+        )
 
     # ---------------------------------------------------------------- planes
 
     def app(self) -> Starlette:
         """The HTTP application: operations, card, health."""
-        from .agents.profiles import profile_of, replies_directly
+        from .agents.profiles import replies_directly
         from .protocol.app import build_app
+        from .protocol.artifacts import ArtifactRoute
         from .protocol.handler import TaskHandler
+        from .protocol.parts import Intake
 
         handler = TaskHandler(
             self.journal,
@@ -128,25 +234,36 @@ class Services:
             direct_replies=replies_directly(self.settings.agent),
             page_key=self.secret,
             stopping=lambda: self._stopping,
+            card=self.cards.extended,
+            intake=Intake(self.profile, self.media_types, self.roots),
         )
         return build_app(
             handler,
-            profile=profile_of(self.settings.agent),
+            profile=self.profile,
+            cards=self.cards,
             gate=self.gate,
+            artifacts=ArtifactRoute(self.journal, self.gate),
             body_limit=self.settings.body_limit,
         )
 
     @cached_property
     def gate(self) -> Gate:
         """What every call must pass."""
+        from .protocol.auth import authenticator, schemes
         from .protocol.gate import Gate
         from .protocol.operations import Capabilities
+        from .protocol.rate import Rate
 
         settings = self.settings
+        clock = SystemClock()
         return Gate(
-            capabilities=Capabilities(streaming=settings.streaming),
+            authenticate=authenticator(settings, fetch=_fetch, reveal=self.reveal, clock=clock),
+            limit=Rate(settings.rate_limit, clock) if settings.rate_limit else None,
+            capabilities=Capabilities(
+                streaming=settings.streaming, extended_card=bool(schemes(settings))
+            ),
             tenants=frozenset(settings.tenants),
-            required=frozenset(settings.required_extensions),
+            required=self.profile.required,
             v03=settings.a2a_v03,
             public_url=settings.public_url.rstrip("/") or None,
         )
@@ -172,6 +289,7 @@ class Services:
             self.agent.run,
             self.wake,
             limits=Limits(settings.max_attempts, settings.max_hops, grace=settings.grace),
+            manner=self.manner,
             remaining=remaining,
             stop=stop,
         )
@@ -201,6 +319,28 @@ SPARE = 5.0  # seconds of an invocation that a sweep leaves unused
 def build_services(settings: Settings) -> Services:
     """The services of these settings; nothing is opened before it is used."""
     return Services(settings)
+
+
+def _runtime(settings: Settings) -> str:
+    """The process in words, for callers who are known: no path, no secret."""
+    limits = [
+        f"requests up to {settings.body_limit:,} bytes",
+        f"SendMessage waits up to {settings.blocking_wait:g} s",
+        f"a turn is begun up to {settings.max_attempts} times without progress",
+    ]
+    if settings.rate_limit:
+        limits.append(f"{settings.rate_limit} requests a minute")
+    return (
+        f"a2a-fn {__version__} runs the agent {settings.agent} on the {settings.engine} engine. "
+        f"Limits: {'; '.join(limits)}."
+    )
+
+
+async def _fetch(url: str) -> bytes:
+    """The port through which ``protocol`` reads a document of the web."""
+    from .engines.web import fetch
+
+    return await fetch(url)
 
 
 def _kept_secret(path: Path) -> bytes:

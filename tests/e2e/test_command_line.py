@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import yaml
 
 from .server import ROOT, Process
@@ -84,6 +85,30 @@ def test_tasks_can_be_listed_read_watched_and_canceled(start: Start) -> None:
     assert "completed" in watched.stderr
     card = json.loads(a2a_fn("card", server.url, "--json").stdout)
     assert card["name"] == "echo"
+
+
+@pytest.mark.parametrize("binding", ["jsonrpc", "http+json"])
+@pytest.mark.parametrize("protocol", ["1.0", "0.3"])
+def test_credentials_open_every_interface(
+    start: Start, tmp_path: Path, binding: str, protocol: str
+) -> None:
+    server = start("serve", A2A_FN_TOKEN="open-sesame")
+    (tmp_path / "token").write_text("open-sesame\n")
+    out, way = tmp_path / "out", ("--binding", binding, "--protocol", protocol)
+    told = ("--token", f"file:{tmp_path / 'token'}", *way)
+    shut = a2a_fn("call", server.url, "Create a VPC", *way)
+    assert shut.returncode == 2
+    assert "the card announces Bearer (--token)" in shut.stderr
+    done = a2a_fn("call", server.url, "Create a VPC", "--out", str(out), *told)
+    assert done.returncode == 0, done.stderr
+    assert "ALIYUN::ECS::VPC" in (out / "template.yml").read_text()
+    task = done.stderr.split("  task ")[1].split()[0]
+    shown = a2a_fn("task", server.url, task, *told)
+    assert shown.stdout.startswith(f"input-required  task {task}")
+    watched = a2a_fn("watch", server.url, task, *told)
+    assert (watched.returncode, watched.stdout) == (0, done.stdout)
+    card = a2a_fn("card", server.url, "--extended", *told)
+    assert "iac_code_runtime_details" in card.stdout
 
 
 def test_a_failed_task_is_a_failed_command(start: Start) -> None:

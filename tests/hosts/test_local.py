@@ -448,7 +448,8 @@ SETTINGS = dataclasses.asdict(load())
 handler = Handler()
 """
 
-TEXTS = {
+VALUES = {
+    "dedupe_window": 5.0,
     "agent": "echo:",
     "engine": "memory",
     "data": "elsewhere",
@@ -479,12 +480,12 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def changed(setting: dataclasses.Field[Any]) -> Any:
     """A value that is not the setting's default."""
+    if setting.name in VALUES:
+        return VALUES[setting.name]
     if isinstance(setting.default, bool):
         return not setting.default
     if isinstance(setting.default, int | float):
         return setting.default + 1
-    if setting.name in TEXTS:
-        return TEXTS[setting.name]
     return ("one", "two; three") if isinstance(setting.default, tuple) else "another, value"
 
 

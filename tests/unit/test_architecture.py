@@ -22,12 +22,16 @@ ALLOWED = {
     "iac": set(),
     "journal": VALUES,
     "turns": VALUES | {"journal"},
-    "agents": VALUES | {"journal", "turns", "iac", "profile"},
-    "protocol": VALUES | {"journal", "settings", "profile", "logs"},
+    "agents": VALUES | {"journal", "turns", "iac", "profile", "media", "workspace", "snapshots"},
+    "protocol": VALUES | {"journal", "settings", "profile", "logs", "media", "workspace"},
     "engines": VALUES,
     "settings": {"errors"},
     "profile": {"errors"},
+    "card_file": {"errors", "profile", "protocol"},
     "logs": set(),
+    "media": set(),
+    "workspace": {"errors"},
+    "snapshots": {"errors", "ports"},
 }
 OUTSIDE = {  # what only hosts, engines and the command line may import
     "boto3", "botocore", "tablestore", "redis", "mangum", "uvicorn", "pydantic_ai", "httpx",

@@ -86,3 +86,28 @@ def test_a_secret_is_never_repeated() -> None:
     with pytest.raises(InvalidSettings) as caught:
         load(overrides={"id_key": ["hunter2"]}, environ={})
     assert "hunter2" not in str(caught.value)
+
+
+def test_the_readme_has_every_setting_with_its_default_and_meaning() -> None:
+    def shown(default: object) -> str:
+        if isinstance(default, tuple):
+            words = ", ".join(default)
+        elif isinstance(default, bool):
+            words = str(default).lower()
+        else:
+            words = f"{default:g}" if isinstance(default, float) else str(default)
+        return f"`{words}`" if words else ""
+
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    table = readme[readme.index("| key | default | meaning |") :].split("\n\n")[0]
+    assert table.splitlines()[2:] == [
+        f"| `{setting.name.replace('_', '-')}` | {shown(setting.default)} | "
+        f"{setting.metadata['meaning']} |"
+        for setting in dataclasses.fields(Settings)
+    ]
+
+
+def test_a_short_key_of_ids_is_refused_unless_it_is_kept_elsewhere() -> None:
+    with pytest.raises(InvalidSettings, match="at least 16 characters"):
+        load(environ={"A2A_FN_ID_KEY": "hunter2"})
+    assert load(environ={"A2A_FN_ID_KEY": "env:KEY"}).id_key == "env:KEY"

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ..errors import InvalidSettings
+from ..media import MediaTypes
 from ..turns.turn import Turn
+from .profiles import SHORT, spelled_out
+
+if TYPE_CHECKING:
+    from .places import Place
 
 
 class Agent(Protocol):
@@ -24,18 +29,25 @@ class Agent(Protocol):
         ...
 
 
-def load_agent(name: str, *, end_state: str = "input-required") -> Agent:
+def load_agent(
+    name: str,
+    *,
+    end_state: str = "input-required",
+    place: Place | None = None,
+    types: MediaTypes | None = None,
+) -> Agent:
     """The agent of an ``adapter:target`` name. Raises InvalidSettings that says what is wrong.
 
     ``iac:offline`` · ``echo:`` · ``executor:package.module:Name`` (an a2a-sdk AgentExecutor) ·
-    ``agent:package.module:Name`` (an Agent). Nothing is imported before it is asked for.
-    ``end_state``: how the IaC agent leaves a task, input-required or completed.
+    ``agent:package.module:Name`` (an Agent) · ``tck``, which a checkout of this project has for
+    conformance kits. Nothing is imported before it is asked for.
+    ``end_state``, ``place``, ``types``: the IaC agent's, see there.
     """
-    adapter, _, target = name.partition(":")
+    adapter, _, target = spelled_out(name).partition(":")
     if adapter == "iac" and target == "offline":
         from .iac import IacAgent
 
-        return IacAgent(end_state=end_state)
+        return IacAgent(end_state=end_state, place=place, types=types)
     if adapter == "echo" and not target:
         from .echo import EchoAgent
 
@@ -63,8 +75,10 @@ def _imported(name: str, target: str) -> object:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:  # whatever is wrong with their module is theirs to mend
+        hint = f"; {name} needs a checkout of a2a-fn: start it in its folder"
         raise InvalidSettings(
             f"agent: cannot import {module_name!r}: {type(error).__name__}: {error}"
+            f"{hint if name in SHORT else ''}"
         ) from error
     found = getattr(module, attribute, None)
     if found is None:

@@ -48,7 +48,7 @@ class ExecutorAgent:
 
     async def run(self, turn: Turn) -> None:
         """Run ``execute`` and publish what it enqueues."""
-        context = _context(turn)
+        context = await _context(turn)
         queue = _TurnQueue(turn)
         try:
             await self._executor.execute(context, queue)
@@ -70,7 +70,7 @@ class ExecutorAgent:
             log.warning("cancel() of the executor failed: %s", type(error).__name__)
 
 
-def _context(turn: Turn) -> RequestContext:
+async def _context(turn: Turn) -> RequestContext:
     """What the SDK would give: ``current_task`` only if the task was there before the message."""
     message = Message()
     message.CopyFrom(turn.message)
@@ -83,6 +83,7 @@ def _context(turn: Turn) -> RequestContext:
         task_id=turn.task.id,
         context_id=turn.context_id,
         task=None if fresh else task,
+        related_tasks=await turn.references(),
     )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 
 from .failures import Exit, Failure
+from .origins import origin_of, without_query
 
 _M = TypeVar("_M", bound=Message)
 
@@ -27,6 +28,10 @@ class Lost(Failure):
         super().__init__(message, Exit.UNREACHABLE)
         self.sent = sent
         self.after = after
+
+
+class Denied(Failure):
+    """The server wants other credentials."""
 
 
 class Refused(Failure):
@@ -51,7 +56,7 @@ _INTERNAL, _INVALID_AGENT_RESPONSE = -32603, -32006
 @contextmanager
 def reaching(url: str, *, sends: bool = False) -> Iterator[None]:
     """Translate what httpx raises into Lost; `sends`: the request asks for an effect."""
-    host = urlsplit(url).netloc.rpartition("@")[2]
+    host = origin_of(url)
     try:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout) as e:
@@ -69,17 +74,44 @@ def check_status(response: httpx.Response) -> None:
     status = response.status_code
     if status < 300:
         return
-    host = response.url.netloc.decode().rpartition("@")[2]
-    if status in (401, 403):
-        raise Failure(f"{host} wants other credentials for this (HTTP {status})")
+    url = str(response.url)
+    host = origin_of(url)
     if status == 413:
         raise Failure(f"the message is larger than {host} takes (HTTP 413)")
     if status == 429 or status >= 500:
-        wait = response.headers.get("retry-after", "")
-        after = float(wait) if wait.isascii() and wait.isdigit() else 0.0
-        hint = f"; try again in {wait} s" if after else ""
-        raise Lost(f"{host} cannot answer now (HTTP {status}){hint}", after=after)
-    raise Failure(f"{response.url} answered HTTP {status}: is this the URL of an A2A agent?")
+        after = _retry_after(response)
+        hint = f"; try again in {after:.0f} s" if after else ""
+        what = "gets too many requests" if status == 429 else "cannot answer now"
+        raise Lost(f"{host} {what} (HTTP {status}){hint}", after=after)
+    if status < 400:
+        moved = without_query(response.headers.get("location", "elsewhere"))
+        raise Failure(f"{without_query(url)} has moved to {moved} (HTTP {status}): use that URL")
+    raise Failure(
+        f"{without_query(url)} answered HTTP {status}{words_of(response)}: "
+        "is this the URL of an A2A agent?"
+    )
+
+
+def _retry_after(response: httpx.Response) -> float:
+    """Retry-After in s, which may be a number or a date; 0 if there is none."""
+    value = response.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def words_of(response: httpx.Response) -> str:
+    """`: "what the server says"` of an error that is a JSON document; "" for any other."""
+    try:
+        body = response.json()
+    except (ValueError, httpx.ResponseNotRead):
+        return ""
+    error = body.get("error") if isinstance(body, dict) else None
+    message = error.get("message") if isinstance(error, dict) else None
+    return f': "{message[:200]}"' if isinstance(message, str) and message else ""
 
 
 def read_json(response: httpx.Response) -> Any:
@@ -87,47 +119,14 @@ def read_json(response: httpx.Response) -> Any:
     try:
         return response.json()
     except ValueError as e:
-        raise Failure(f"{response.url} did not answer with JSON: is this an A2A agent?") from e
+        url = without_query(str(response.url))
+        raise Failure(f"{url} did not answer with JSON: is this an A2A agent?") from e
 
 
-def read_event(data: str, into: _M) -> _M:
-    """The result of a JSON-RPC response that came as an event's data."""
-    try:
-        body = json.loads(data)
-    except ValueError as e:
-        raise Failure("the server sent an event that is not JSON", Exit.UNREACHABLE) from e
-    return _read_answer(body, into)
-
-
-def read_result(response: httpx.Response, into: _M) -> _M:
-    """The result of a JSON-RPC response."""
-    if response.status_code in (429, 502, 503, 504):
-        check_status(response)
-    if response.status_code >= 300:
-        try:
-            body = response.json()
-        except ValueError:
-            body = None
-        # An error's own words say more than the HTTP status that it came with.
-        if not (isinstance(body, dict) and isinstance(body.get("error"), dict)):
-            check_status(response)
-    return _read_answer(read_json(response), into)
-
-
-def _read_answer(body: Any, into: _M) -> _M:
-    if not isinstance(body, dict) or not ("result" in body or "error" in body):
-        raise Failure("the server's answer is not JSON-RPC", Exit.UNREACHABLE)
-    error = body.get("error")
-    if error is not None:
-        raise _refusal(error if isinstance(error, dict) else {})
-    return parse(body["result"], into, type(into).__name__)
-
-
-def _refusal(error: dict[str, Any]) -> Refused:
-    number = error.get("code")
+def refusal(number: object, message: object, details: object) -> Refused:
+    """An A2A error by its JSON-RPC code, its text, and the google.rpc details it came with."""
     number = number if isinstance(number, int) else _INTERNAL
-    text = str(error.get("message") or f"error {number}")
-    details = error.get("data")
+    text = str(message or f"error {number}")
     faults = [
         f"{fault.get('field')}: {fault.get('description')}"
         for detail in (details if isinstance(details, list) else ())

@@ -1,23 +1,24 @@
-"""A small A2A 1.0 client: JSON-RPC over HTTP, streams with their ids.
+"""A small A2A client over whichever interface the agent's card offers; streams keep their ids.
 
-Why not the SDK's: it drops SSE ids, so it cannot resume; it gives up after 5 s of silence; and it
-takes twice as long to import. The proto types are the SDK's.
+Why not the SDK's: it drops SSE ids, so it cannot resume; it gives up after 5 s of silence; it
+sends credentials wherever the card points; and it takes twice as long to import. The proto types
+are the SDK's.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import time
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 import httpx
 from a2a.types.a2a_pb2 import (
     AgentCard,
     CancelTaskRequest,
+    GetExtendedAgentCardRequest,
     GetTaskRequest,
     ListTasksRequest,
     ListTasksResponse,
@@ -26,16 +27,28 @@ from a2a.types.a2a_pb2 import (
     SubscribeToTaskRequest,
     Task,
 )
-from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
-from .answers import TimedOut, check_status, parse, reaching, read_event, read_json, read_result
-from .failures import Failure
+from .access import ANYONE, Access
+from .answers import read_json
+from .bindings import Binding, binding_for
+from .cards import (
+    Choice,
+    api_key_header,
+    choose,
+    find_card,
+    missing_extensions,
+    read_card,
+    ways_in,
+)
+from .credentials import read_credentials
+from .failures import Exit, Failure
 from .sse import read_frames
+from .verification import Verifier
+from .wire import SILENCE, Ask, Wire
 
 BODY_LIMIT = 10 * 1024 * 1024  # bytes of a request; servers answer 413 above it
-SILENCE = 60.0  # s without a byte after which a stream counts as lost (keep-alives come in 4 to 15)
-WELL_KNOWN = "/.well-known/agent-card.json"
+_BLOCKING = 3600.0  # s: the spec lets a blocking answer take as long as the turn does
 
 _M = TypeVar("_M", bound=Message)
 
@@ -49,74 +62,70 @@ class Item:
 
 
 class Client:
-    """One agent, found by its URL. `timeout` is the time in seconds for the whole command."""
+    """One agent, found by its URL. `timeout` is the time in seconds for the whole command; `warn`
+    is told in one line what a user should know and need not stop for."""
 
-    def __init__(self, url: str, timeout: float | None = None) -> None:
-        try:
-            parts = urlsplit(url if "//" in url else f"http://{url}")
-            good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # of the address in brackets, or the port
-            good = False
-        if not good:
-            raise Failure(f"{url!r} is not an http(s) URL, such as http://127.0.0.1:8080")
-        if parts.username or parts.password:
-            raise Failure("credentials do not belong in the URL: it is printed and kept in logs")
-        self.url = parts.geturl()
-        self.deadline = None if timeout is None else time.monotonic() + timeout
-        # A proxy from the environment has nothing to do with an agent on this machine.
-        self._http = httpx.Client(trust_env=not _is_loopback(parts.hostname or ""))
+    def __init__(
+        self,
+        url: str,
+        access: Access = ANYONE,
+        timeout: float | None = None,
+        warn: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._extensions = tuple(map(_extension, access.extension or ()))
+        self._verifier = Verifier(access)
+        self._access = access
+        self._warn = warn
+        self._wire = Wire(url, read_credentials(access), timeout)
+        self._document: dict[str, Any] | None = None
         self._card: AgentCard | None = None
-        self._calls = 0
+        self._choice: Choice | None = None
+        self._binding: Binding | None = None
+
+    @property
+    def url(self) -> str:
+        """The agent's URL, as the user gave it."""
+        return self._wire.url
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._wire.close()
 
     def remaining(self, most: float) -> float:
         """At most `most` seconds, and not past the deadline; TimedOut once it is over."""
-        if self.deadline is None:
-            return most
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimedOut
-        return min(most, left)
+        return self._wire.remaining(most)
+
+    def redact(self, text: str) -> str:
+        """The text without the user's secrets."""
+        return self._verifier.redact(self._wire.credentials.redact(text))
 
     def card_json(self) -> dict[str, Any]:
-        """The agent's card as served: below the URL, else at the root of its host."""
-        if urlsplit(self.url).path.endswith(".json"):
-            places = [self.url]
-        else:
-            places = [self.url.rstrip("/") + WELL_KNOWN, urljoin(self.url, WELL_KNOWN)]
-        for place in dict.fromkeys(places):
-            response = self._send("GET", place)
-            if response.status_code != 404:
-                check_status(response)
-                card = read_json(response)
-                if not isinstance(card, dict):
-                    raise Failure(f"{place} is not an agent card")
-                return card
-        raise Failure(f"there is no agent card at {places[0]}: is this the URL of an A2A agent?")
+        """The agent's card as served, read once and verified if the user asked for that."""
+        if self._document is None:
+            self._document = self._believed(find_card(self._wire))
+        return self._document
 
     def card(self) -> AgentCard:
-        """The agent's card, read once."""
+        """The agent's card."""
         if self._card is None:
-            self._card = parse(self.card_json(), AgentCard(), "agent card")
+            self._card = read_card(self.card_json())
+            self._wire.api_key_header = api_key_header(self._card)
+            self._wire.ways = ways_in(self._card)
         return self._card
 
-    def endpoint(self) -> tuple[str, str]:
-        """URL and tenant of the JSON-RPC 1.x interface on the card."""
-        offers = []
-        for interface in self.card().supported_interfaces:
-            if interface.protocol_binding == "JSONRPC" and interface.protocol_version[:2] == "1.":
-                return urljoin(self.url, interface.url), interface.tenant
-            offers.append(f"{interface.protocol_binding} {interface.protocol_version}")
-        has = ", ".join(offers) or "no A2A 1.0 interface"
-        raise Failure(f"a2a-fn speaks JSON-RPC of A2A 1.0; the card of {self.url} offers {has}")
+    def extended_card_json(self) -> dict[str, Any]:
+        """The card that the agent shows to those who are authenticated, verified as the other."""
+        if not self.card().capabilities.extended_agent_card:
+            raise Failure(f"the card of {self.url} says that there is no extended card")
+        response, binding = self._response("GetExtendedAgentCard", GetExtendedAgentCardRequest())
+        document = binding.document(self._body(response))
+        if not isinstance(document, dict):
+            raise Failure("the server's extended card is not an object", Exit.UNREACHABLE)
+        return self._believed(document)
 
     def send(self, request: SendMessageRequest) -> StreamResponse:
         """SendMessage: the task as it stands when the server answers, or a message."""
-        # The spec lets a blocking answer take as long as the turn does.
-        return self._call("SendMessage", request, StreamResponse(), silence=3600.0)
+        return self._call("SendMessage", request, StreamResponse(), silence=_BLOCKING)
 
     def stream(self, request: SendMessageRequest) -> Iterator[Item]:
         """SendStreamingMessage."""
@@ -138,83 +147,124 @@ class Client:
         """CancelTask."""
         return self._call("CancelTask", CancelTaskRequest(id=task), Task())
 
-    def download(self, url: str, limit: int) -> bytes:
-        """The bytes at a URL of the agent's own host, at most `limit` of them."""
-        base, _ = self.endpoint()
-        place = urljoin(base, url)
-        if urlsplit(place)[:2] != urlsplit(base)[:2]:
-            raise Failure(f"not fetched, since it is not on the agent's host: {url}")
-        # The agent's host may point on to its blob store.
-        timeout = httpx.Timeout(self.remaining(SILENCE))
-        with (
-            reaching(place),
-            self._http.stream("GET", place, timeout=timeout, follow_redirects=True) as response,
-        ):
-            check_status(response)
-            data = bytearray()
-            for chunk in response.iter_bytes():
-                data += chunk
-                if len(data) > limit:
-                    raise Failure(f"{url} is larger than {limit >> 20} MiB")
-            return bytes(data)
+    def download(self, url: str, limit: int, media_type: str) -> tuple[bytes, str]:
+        """The bytes at a URL of an artifact, at most `limit`, and their Content-Type."""
+        choice, _ = self._reach()
+        accept = f"{media_type}, */*;q=0.1" if media_type else "*/*"
+        return self._wire.download(urljoin(choice.url, url), limit, accept)
 
-    def _call(self, method: str, request: Message, into: _M, silence: float = SILENCE) -> _M:
-        url, body = self._body(method, request)
-        response = self._send("POST", url, silence, content=body, headers=_headers())
-        return read_result(response, into)
+    def _call(self, operation: str, request: Message, into: _M, silence: float = SILENCE) -> _M:
+        response, binding = self._response(operation, request, silence)
+        return binding.result(operation, binding.document(self._body(response)), into)
 
-    def _stream(self, method: str, request: Message, after: str = "") -> Iterator[Item]:
-        url, body = self._body(method, request)
-        headers = {**_headers(), "Accept": "text/event-stream"}
+    def _response(
+        self, operation: str, request: Message, silence: float = SILENCE
+    ) -> tuple[httpx.Response, Binding]:
+        ask, binding = self._ask(operation, request)
+        return self._wire.send(ask, silence), binding
+
+    def _stream(self, operation: str, request: Message, after: str = "") -> Iterator[Item]:
+        ask, binding = self._ask(operation, request)
+        headers = {**ask.headers, "Accept": "text/event-stream"}
         if after:
             headers["Last-Event-ID"] = after
-        timeout = httpx.Timeout(self.remaining(SILENCE))
-        with (
-            reaching(url, sends=True),
-            self._http.stream(
-                "POST", url, content=body, headers=headers, timeout=timeout
-            ) as response,
-        ):
+        ask = ask._replace(headers=headers)
+        with self._wire.stream(ask) as response:
             kind = response.headers.get("content-type", "")
             if not kind.startswith("text/event-stream"):  # an error, or a server that buffers
                 response.read()
-                yield Item(read_result(response, StreamResponse()))
+                if response.status_code == 405 and operation == "SubscribeToTask":
+                    # The proto file of A2A has it as a GET, and so have some servers.
+                    with self._wire.stream(ask._replace(method="GET", body=None)) as again:
+                        yield from self._events(operation, binding, again)
+                    return
+                document = binding.document(self._body(response))
+                yield Item(binding.result(operation, document, StreamResponse()))
                 return
-            check_status(response)
-            for frame in read_frames(self._timed(response.iter_bytes())):
-                if frame.data:
-                    yield Item(read_event(frame.data, StreamResponse()), frame.id)
+            yield from self._events(operation, binding, response)
 
-    def _timed(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        for chunk in chunks:
-            self.remaining(SILENCE)  # each keep-alive lets the deadline be seen
-            yield chunk
+    def _events(self, operation: str, binding: Binding, response: httpx.Response) -> Iterator[Item]:
+        if response.status_code >= 300:
+            response.read()
+            binding.document(self._body(response))
+        self._wire.check(response)
+        for frame in read_frames(self._wire.chunks(response)):
+            if frame.data:
+                try:
+                    body = json.loads(frame.data)
+                except ValueError as e:
+                    why = "the server sent an event that is not JSON"
+                    raise Failure(why, Exit.UNREACHABLE) from e
+                document = binding.document(body)
+                yield Item(binding.result(operation, document, StreamResponse()), frame.id)
 
-    def _body(self, method: str, request: Message) -> tuple[str, bytes]:
-        url, tenant = self.endpoint()
-        params = MessageToDict(request)
-        if tenant:
-            params["tenant"] = tenant
-        self._calls += 1
-        call = {"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params}
-        body = json.dumps(call, ensure_ascii=False).encode()
-        if len(body) > BODY_LIMIT:
-            size = len(body) / (1 << 20)
+    def _ask(self, operation: str, request: Message) -> tuple[Ask, Binding]:
+        choice, binding = self._reach()
+        ask = binding.ask(operation, request)
+        if ask.body is not None and len(ask.body) > BODY_LIMIT:
+            size = len(ask.body) / (1 << 20)
             raise Failure(f"the message is {size:.1f} MiB, more than the 10 MiB that servers take")
-        return url, body
+        headers = {"Accept": "application/a2a+json, application/json", **ask.headers}
+        if self._extensions:
+            headers["A2A-Extensions"] = ", ".join(self._extensions)
+            if choice.version == "0.3":
+                headers["X-A2A-Extensions"] = headers["A2A-Extensions"]
+        return ask._replace(headers=headers), binding
 
-    def _send(self, method: str, url: str, silence: float = SILENCE, **more: Any) -> httpx.Response:
-        with reaching(url, sends=method == "POST"):
-            timeout = httpx.Timeout(self.remaining(silence), connect=self.remaining(10.0))
-            return self._http.request(method, url, timeout=timeout, **more)
+    def _reach(self) -> tuple[Choice, Binding]:
+        """The interface to use, chosen once."""
+        if self._choice is None or self._binding is None:
+            card = self.card()
+            access = self._access
+            choice = choose(card, self.url, access.binding or "", access.protocol or "")
+            missing = missing_extensions(card, self._extensions)
+            if missing:
+                options = " ".join(f"--extension {uri}" for uri in missing)
+                raise Failure(f"the agent requires extensions that were not asked for: {options}")
+            if access.trust_url:
+                self._wire.trust(choice.url)
+            elif self._wire.credentials and not self._wire.trusts(choice.url):
+                self._warn(
+                    f"no credentials are sent to {choice.url}: the card of {self._wire.home} names "
+                    "it, but it is on another host (--trust-url sends them)"
+                )
+            self._binding = binding_for(choice.interface, choice.url, choice.version)
+            self._choice = choice
+        return self._choice, self._binding
+
+    def _body(self, response: httpx.Response) -> Any:
+        """The JSON of a response. An A2A error's own words say more than the HTTP status that it
+        came with, except where the status asks for something: credentials, patience."""
+        status = response.status_code
+        if status in (401, 403, 429, 502, 503, 504):
+            self._wire.check(response)
+        if status >= 300:
+            try:
+                body = response.json()
+            except ValueError:
+                body = None
+            if not isinstance(body, dict) or not _is_error(body):
+                self._wire.check(response)
+            return body
+        return read_json(response)
+
+    def _believed(self, document: dict[str, Any]) -> dict[str, Any]:
+        document, remark = self._verifier.verify(document, self._fetch_keys)
+        if remark:
+            self._warn(remark)
+        return document
+
+    def _fetch_keys(self, url: str) -> object:
+        response = self._wire.get(url)
+        self._wire.check(response)
+        return read_json(response)
 
 
-def _headers() -> dict[str, str]:
-    return {"A2A-Version": "1.0", "Content-Type": "application/json", "Accept": "application/json"}
+def _is_error(body: dict[str, Any]) -> bool:
+    return isinstance(body.get("error"), dict) or str(body.get("type", "")).endswith("Error")
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _extension(uri: str) -> str:
+    if not re.fullmatch(r"[\x21-\x2b\x2d-\x7e]+", uri):  # it goes into a list between commas
+        raise Failure(f"--extension {uri[:100]!r} is not the URI of an extension")
+    return uri

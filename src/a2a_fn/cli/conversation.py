@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import time
 from collections.abc import Callable, Iterable
 
@@ -14,7 +16,7 @@ from .screen import Screen
 from .transcript import Transcript
 
 GIVE_UP = 120.0  # s without any answer from the server
-_FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0  # s between two attempts, doubled in between
+_FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0  # s at most between two attempts, doubled in between
 
 Event = Callable[[Item], None]  # called with each event that is new, before it is shown
 
@@ -24,7 +26,8 @@ def _ignore(item: Item) -> None:
 
 
 class Conversation:
-    """Drives one turn. `on_event` sees each event once; `sleep` and `clock` are in seconds."""
+    """Drives one turn. `on_event` sees each event once; `sleep` and `clock` are in seconds;
+    `jitter` takes the longest wait and gives the one to keep."""
 
     def __init__(
         self,
@@ -34,6 +37,7 @@ class Conversation:
         on_event: Event = _ignore,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
+        jitter: Callable[[float], float] = lambda most: random.uniform(0.0, most),  # noqa: S311
     ) -> None:
         self._client = client
         self._transcript = transcript
@@ -41,6 +45,7 @@ class Conversation:
         self._on_event = on_event
         self._sleep = sleep
         self._clock = clock
+        self._jitter = jitter
         self._last = ""  # SSE id of the newest event shown
         self._shown = 0  # events so far
 
@@ -56,7 +61,8 @@ class Conversation:
             self.watch(self._transcript.task_id)
 
     def send_blocking(self, request: SendMessageRequest) -> None:
-        """Send a message, wait for the answer, and ask again until the turn has ended."""
+        """Send a message, wait for the answer, and ask again until the turn has ended or waits."""
+        self._transcript.follows = False
         try:
             answer = self._client.send(request)
         except Lost as e:
@@ -68,7 +74,7 @@ class Conversation:
         """Show a task's events until its turn has ended."""
         patience = _Patience(self)
         while not self._transcript.settled:
-            began, shown = self._clock(), self._shown
+            began, shown, ended = self._clock(), self._shown, True
             try:
                 self._show(self._client.subscribe(task, self._last))
                 patience.heard()
@@ -78,8 +84,13 @@ class Conversation:
                 return self._poll(task)  # the task has ended, or the agent does not stream
             except Lost as e:
                 patience.lost(e, task)
+                ended = False
+                if not self._last and self._shown == shown:
+                    self._look(task)  # its server may break a stream that it cannot give
             if self._shown > shown + 1 or self._clock() - began > _LONGEST_WAIT:
                 patience.reset()  # a stream that works, and is cut at times, as functions do
+            elif ended:
+                self._transcript.rest()  # the server keeps no stream open for what may come
             if not self._transcript.settled:
                 patience.wait()
 
@@ -117,6 +128,10 @@ class Conversation:
             if not self._transcript.settled:
                 patience.wait()
 
+    def _look(self, task: str) -> None:
+        with contextlib.suppress(Lost):
+            self._transcript.take_task(self._client.task(task))
+
     def _unsure(self, request: SendMessageRequest, lost: Lost) -> Failure:
         if lost.sent:
             again = f"--message-id {request.message.message_id}"
@@ -124,9 +139,10 @@ class Conversation:
             return Failure(f"{lost}; {hint}", Exit.UNREACHABLE)
         return lost
 
-    def pause(self, seconds: float) -> None:
-        """Sleep, but not past the command's deadline."""
-        self._sleep(self._client.remaining(seconds))
+    def pause(self, most: float, least: float) -> None:
+        """Sleep for some part of `most` s, but at least `least`, and not past the deadline. Many
+        clients that lost one server must not come back to it at the same moment."""
+        self._sleep(self._client.remaining(max(least, self._jitter(most))))
 
     def now(self) -> float:
         """The clock, in s."""
@@ -150,6 +166,7 @@ class _Patience:
         self._heard = conversation.now()
         self._told = False
         self._wait = _FIRST_WAIT
+        self._asked = 0.0  # s that the server asked for
 
     def heard(self) -> None:
         """The server answered."""
@@ -167,9 +184,10 @@ class _Patience:
         if not self._told:
             self._conversation.warn(f"{error}; trying again")
         self._told = True
-        self._wait = max(self._wait, min(error.after, 60.0))
+        self._asked = min(error.after, 60.0)
 
     def wait(self) -> None:
         """Wait, longer at each turn."""
-        self._conversation.pause(self._wait)
+        self._conversation.pause(self._wait, self._asked)
+        self._asked = 0.0
         self._wait = min(self._wait * 2, _LONGEST_WAIT)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from a2a.types.a2a_pb2 import AgentCard, ListTasksResponse, Message, Role, Task, TaskState
+from google.protobuf.timestamp_pb2 import Timestamp
 
+from .cards import ways_in
 from .failures import Failure
 from .screen import Screen, one_line
 from .shelf import label
@@ -24,6 +27,25 @@ def state_name(word: str) -> str:
     return STATES[key]
 
 
+def timestamp(text: str) -> Timestamp | None:
+    """A time as people write it: a date, or ISO 8601; without a zone it is this machine's. None
+    for no text."""
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise Failure(
+            f"--after {text}: not a time such as 2026-12-01 or 2026-12-01T09:30:00Z"
+        ) from None
+    value = Timestamp()
+    try:
+        value.FromDatetime(time.astimezone(UTC))
+    except (ValueError, OverflowError):
+        raise Failure(f"--after {text}: out of range") from None
+    return value
+
+
 def show_tasks(screen: Screen, page: ListTasksResponse) -> None:
     """One line a task: state, time of the state, task, context, and what was said last."""
     rows = [
@@ -38,7 +60,10 @@ def show_tasks(screen: Screen, page: ListTasksResponse) -> None:
     ]
     _table(screen, ("STATE", "SINCE", "TASK", "CONTEXT", "LAST WORDS"), rows)
     if page.next_page_token:
-        screen.note(f"{len(rows)} of {page.total_size} tasks; --all shows the rest")
+        screen.note(
+            f"{len(rows)} of {page.total_size} tasks; --all shows the rest, "
+            f"--page-token {page.next_page_token} the next page"
+        )
     elif not rows:
         screen.note("no tasks")
 
@@ -68,10 +93,18 @@ def show_card(screen: Screen, card: AgentCard) -> None:
         screen.say(f"{one_line(card.description, 500)}\n")
     for interface in card.supported_interfaces:
         version = f"{interface.protocol_binding} {interface.protocol_version}"
-        screen.say(f"interface  {one_line(version)}  {one_line(interface.url, 500)}\n")
+        tenant = f"  tenant {one_line(interface.tenant)}" if interface.tenant else ""
+        screen.say(f"interface  {one_line(version)}  {one_line(interface.url, 500)}{tenant}\n")
     abilities = [field.name for field, value in card.capabilities.ListFields() if value is True]
     screen.say(f"can  {', '.join(abilities).replace('_', ' ') or 'nothing optional'}\n")
     screen.say(f"takes  {', '.join(map(one_line, card.default_input_modes))}\n")
+    if card.security_schemes:
+        screen.say(f"{one_line(ways_in(card), 500).removeprefix('the card ')}\n")
+    for extension in card.capabilities.extensions:
+        required = "  required" if extension.required else ""
+        screen.say(f"extension  {one_line(extension.uri)}{required}\n")
+    if card.signatures:
+        screen.say(f"signed  {len(card.signatures)} times\n")
     for skill in card.skills:
         screen.say(f"skill  {one_line(skill.id)}  {one_line(skill.description)}\n")
 

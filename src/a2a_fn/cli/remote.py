@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .access import Access, reads_stdin, with_access
 from .failures import Failure, needs
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Timeout = Annotated[float | None, typer.Option(min=0.1, help="Stop waiting after
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     for command in (call, watch, task, tasks, cancel, card):
-        app.command(rich_help_panel="Talk to an agent")(command)
+        app.command(rich_help_panel="Talk to an agent")(with_access(command))
 
 
 def call(
@@ -47,16 +48,20 @@ def call(
     message_id: Annotated[
         str, typer.Option(help="The message's id; the same again is the same request.")
     ] = "",
+    *,
+    access: Access,
 ) -> int:
     """Send a message and show the answer as it comes.
 
     The answer goes to stdout, remarks (tools, artifacts, how to go on) to stderr. With --json,
     stdout has one A2A StreamResponse a line, and as the last line the whole task.
     """
+    if text == "-" and reads_stdin(access):
+        raise Failure("stdin holds the message: give the secret as file:PATH")
     message = sys.stdin.read() if text == "-" else text
     if not message.strip() and not file:
         raise Failure('the message is empty: say what you want, as in a2a-fn call URL "..."')
-    with _session(url, json, out, timeout) as session:
+    with _session(url, access, json, out, timeout) as session:
         return session.call(
             message,
             file or (),
@@ -68,10 +73,19 @@ def call(
 
 
 def watch(
-    url: Url, id: TaskId, out: Out = None, json: AsJson = False, timeout: Timeout = None
+    url: Url,
+    id: TaskId,
+    out: Out = None,
+    json: AsJson = False,
+    timeout: Timeout = None,
+    *,
+    access: Access,
 ) -> int:
-    """Show a task's events from now until its turn has ended."""
-    with _session(url, json, out, timeout) as session:
+    """Show a task's events from now until its turn has ended.
+
+    A task that waits for authorisation is followed on: it may get it elsewhere.
+    """
+    with _session(url, access, json, out, timeout) as session:
         return session.watch(id)
 
 
@@ -83,9 +97,11 @@ def task(
     ] = None,
     out: Out = None,
     json: AsJson = False,
+    *,
+    access: Access,
 ) -> int:
     """Show one task: its state, messages and artifacts."""
-    with _session(url, json, out) as session:
+    with _session(url, access, json, out) as session:
         return session.task(id, history)
 
 
@@ -95,30 +111,59 @@ def tasks(
     status: Annotated[
         str, typer.Option(help="Only this state, such as working or input-required.")
     ] = "",
+    after: Annotated[
+        str, typer.Option(metavar="TIME", help="Only those whose state is of then or later.")
+    ] = "",
     page_size: Annotated[int, typer.Option(min=1, max=100, help="Tasks a page.")] = 50,
-    every: Annotated[bool, typer.Option("--all", help="All pages.")] = False,
+    page_token: Annotated[str, typer.Option(help="The page that the one before named.")] = "",
+    include_artifacts: Annotated[
+        bool, typer.Option("--include-artifacts", help="With --json: with their artifacts.")
+    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="All pages from there.")] = False,
     json: AsJson = False,
+    *,
+    access: Access,
 ) -> int:
     """List your tasks, the newest first."""
-    with _session(url, json) as session:
-        return session.tasks(context=context, status=status, page_size=page_size, every=every)
+    with _session(url, access, json) as session:
+        return session.tasks(
+            context=context,
+            status=status,
+            after=after,
+            page_size=page_size,
+            page_token=page_token,
+            include_artifacts=include_artifacts,
+            every=every,
+        )
 
 
-def cancel(url: Url, id: TaskId, json: AsJson = False) -> int:
+def cancel(url: Url, id: TaskId, json: AsJson = False, *, access: Access) -> int:
     """Cancel a task."""
-    with _session(url, json) as session:
+    with _session(url, access, json) as session:
         return session.cancel(id)
 
 
-def card(url: Url, json: AsJson = False) -> int:
+def card(
+    url: Url,
+    extended: Annotated[
+        bool, typer.Option("--extended", help="The card for those who are authenticated.")
+    ] = False,
+    json: AsJson = False,
+    *,
+    access: Access,
+) -> int:
     """Show the agent's card."""
-    with _session(url, json) as session:
-        return session.card()
+    with _session(url, access, json) as session:
+        return session.card(extended=extended)
 
 
 def _session(
-    url: str, as_json: bool, out: Path | None = None, timeout: float | None = None
+    url: str,
+    access: Access,
+    as_json: bool,
+    out: Path | None = None,
+    timeout: float | None = None,
 ) -> Session:
     with needs("cli"):  # imported here: the other commands do without httpx and the A2A types
         from .session import Session
-    return Session(url, out, timeout, as_json=as_json)
+    return Session(url, access, out, timeout, as_json=as_json)

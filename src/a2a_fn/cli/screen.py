@@ -75,6 +75,12 @@ class Screen:
             self.end_line()
         self._console.print(Text(printable(text), style=style))
 
+    def warn(self, text: str) -> None:
+        """Remark on stderr what a user must know, even one who asked for JSON."""
+        if self._shared and not self.machine:
+            self.end_line()
+        self._console.print(Text(printable(text), style="yellow"))
+
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()

@@ -10,12 +10,14 @@ from a2a.types.a2a_pb2 import ListTasksRequest, Role, SendMessageRequest, Stream
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
+from .access import Access
 from .answers import TimedOut
 from .attachments import read_part
+from .cards import read_card
 from .client import Client, Item
 from .conversation import Conversation
 from .failures import Exit, Failure
-from .listing import show_card, show_task, show_tasks, state_name
+from .listing import show_card, show_task, show_tasks, state_name, timestamp
 from .screen import Screen
 from .shelf import Shelf
 from .silence import REMARK, Silence
@@ -26,20 +28,31 @@ from .writing import check_directory
 class Session:
     """A context manager around one command; each method does it and returns the exit code."""
 
-    def __init__(self, url: str, out: Path | None, timeout: float | None, *, as_json: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        access: Access,
+        out: Path | None,
+        timeout: float | None,
+        *,
+        as_json: bool,
+    ) -> None:
         if out is not None:
             check_directory(out)
-        self._client = Client(url, timeout)
         self._screen = Screen(machine=as_json)
+        self._client = Client(url, access, timeout, self._screen.warn)
         self._shelf = Shelf(out, self._client.download)
-        self._silence = Silence(lambda: self._screen.note(REMARK, style="yellow"))
+        self._silence = Silence(self._remark)
+        self._waits = False  # for authorisation, which a person gives
         self._saves = out is not None
 
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._client.close()
+        if isinstance(error, Failure):  # what a server sent back may hold what was sent to it
+            error.args = (self._client.redact(str(error)),)
 
     def call(
         self,
@@ -87,14 +100,28 @@ class Session:
             self._screen.note(f"saved {place}", style="green")
         return Exit.OK
 
-    def tasks(self, *, context: str, status: str, page_size: int, every: bool) -> int:
+    def tasks(
+        self,
+        *,
+        context: str,
+        status: str,
+        after: str,
+        page_size: int,
+        page_token: str,
+        include_artifacts: bool,
+        every: bool,
+    ) -> int:
         """List tasks, one page or all."""
         request = ListTasksRequest(
             context_id=context,
             page_size=page_size,
+            page_token=page_token,
             history_length=0,
             status=state_name(status),
+            status_timestamp_after=timestamp(after),
         )
+        if include_artifacts:
+            request.include_artifacts = True
         answer = page = self._client.tasks(request)
         seen = {""}
         while every and page.next_page_token not in seen:
@@ -118,19 +145,27 @@ class Session:
             self._screen.say(f"{state_word(canceled.status.state)}  task {canceled.id}\n")
         return Exit.OK if canceled.status.state == TaskState.TASK_STATE_CANCELED else Exit.FAILED
 
-    def card(self) -> int:
-        """Show the agent's card; as JSON exactly as it is served."""
+    def card(self, *, extended: bool) -> int:
+        """Show the agent's card; as JSON exactly as it is served (or what is signed of it)."""
+        client = self._client
+        document = client.extended_card_json() if extended else client.card_json()
         if self._screen.machine:
-            self._screen.raw(json.dumps(self._client.card_json(), ensure_ascii=False, indent=2))
+            self._screen.raw(json.dumps(document, ensure_ascii=False, indent=2))
         else:
-            show_card(self._screen, self._client.card())
+            show_card(self._screen, read_card(document))
         return Exit.OK
 
     def _conversation(self, transcript: Transcript) -> Conversation:
         return Conversation(self._client, transcript, self._screen, self._on_event)
 
+    def _remark(self) -> None:
+        if not self._waits:
+            self._screen.note(REMARK, style="yellow")
+
     def _on_event(self, item: Item) -> None:
         self._silence.heard()
+        task = item.response.task if item.response.HasField("task") else item.response.status_update
+        self._waits = task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
         if self._screen.machine:
             self._screen.raw(_line(item.response))
 

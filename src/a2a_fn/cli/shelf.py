@@ -12,6 +12,7 @@ from a2a.types.a2a_pb2 import Artifact, Part, TaskArtifactUpdateEvent
 from google.protobuf.json_format import MessageToDict
 
 from .failures import Exit, Failure
+from .origins import without_query
 from .writing import overwrite, safe_name, write_new
 
 DOWNLOAD_LIMIT = 100 << 20  # bytes of one artifact that is given by URL
@@ -25,7 +26,8 @@ _SUFFIXES = {
     "text/plain": ".txt",
 }
 
-Fetch = Callable[[str, int], bytes]  # (url, limit) -> bytes
+# (url, limit, media type) -> bytes, Content-Type
+Fetch = Callable[[str, int, str], tuple[bytes, str]]
 
 
 @dataclass
@@ -96,12 +98,20 @@ class Shelf:
     def _content(self, part: Part) -> bytes:
         if part.WhichOneof("content") != "url":
             return _bytes(part)
+        where = without_query(part.url)
         if self._fetch is None:
-            raise Failure(f"{part.url} is not fetched", Exit.UNREACHABLE)
-        data = self._fetch(part.url, DOWNLOAD_LIMIT)
-        wanted = MessageToDict(part.metadata).get("sha256")
-        if wanted and hashlib.sha256(data).hexdigest() != wanted:
-            raise Failure(f"{part.url}: the bytes do not match their SHA-256", Exit.UNREACHABLE)
+            raise Failure(f"{where} is not fetched", Exit.UNREACHABLE)
+        data, kind = self._fetch(part.url, DOWNLOAD_LIMIT, part.media_type)
+        told = MessageToDict(part.metadata)
+        size, digest = told.get("byteSize"), told.get("sha256")
+        if size is not None and str(size).removesuffix(".0") != str(len(data)):
+            raise Failure(f"{where}: {len(data)} bytes came, not {size}", Exit.UNREACHABLE)
+        if digest and hashlib.sha256(data).hexdigest() != str(digest).lower():
+            raise Failure(f"{where}: the bytes do not match their SHA-256", Exit.UNREACHABLE)
+        wanted = part.media_type.partition(";")[0].strip().lower()
+        if not digest and wanted not in ("", "text/html") and kind.startswith("text/html"):
+            # A page to log in or an error, which some servers send as if all were well.
+            raise Failure(f"{where} is a page of HTML, not {wanted}", Exit.UNREACHABLE)
         return data
 
 

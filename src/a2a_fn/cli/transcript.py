@@ -26,7 +26,8 @@ FAILED = frozenset(
     }
 )
 TERMINAL = FAILED | {TaskState.TASK_STATE_COMPLETED}
-SETTLED = TERMINAL | {TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED}
+AUTH_REQUIRED = TaskState.TASK_STATE_AUTH_REQUIRED
+SETTLED = TERMINAL | {TaskState.TASK_STATE_INPUT_REQUIRED, AUTH_REQUIRED}
 
 
 def state_word(state: int) -> str:
@@ -40,7 +41,11 @@ def state_word(state: int) -> str:
 
 class Transcript:
     """One turn as the user sees it. `message_id` is the message that this command sends, if any;
-    `continues` says that it goes to a task which has history already."""
+    `continues` says that it goes to a task which has history already.
+
+    A task that waits for authorisation may go on by itself once it has it (A2A 1.0, 7.6.2): that
+    ends the turn only if `follows` is False.
+    """
 
     def __init__(
         self, screen: Screen, shelf: Shelf, *, message_id: str = "", continues: bool = False
@@ -51,6 +56,7 @@ class Transcript:
         self.state: int = TaskState.TASK_STATE_UNSPECIFIED
         self.replied = False  # the agent answered with a message and no task
         self.settled = False  # the turn has ended: nothing more is to come
+        self.follows = True
         self._screen = screen
         self._shelf = shelf
         self._continues = continues
@@ -70,7 +76,7 @@ class Transcript:
         match response.WhichOneof("payload"):
             case "message":
                 self.context_id = response.message.context_id or self.context_id
-                self._whole(response.message)
+                self._whole(_key(response.message), message_text(response.message))
                 self.replied = self.settled = True
             case "task":
                 self.take_task(response.task, opening=opening)
@@ -82,20 +88,28 @@ class Transcript:
     def take_task(self, task: Task, *, opening: bool = False) -> None:
         """Show what a Task says beyond what was shown before."""
         self.task_id, self.context_id = task.id, task.context_id
-        self.state = task.status.state
+        self._enter(task.status.state)
         messages, here = self._of_this_turn(task)
-        before = opening and self._continues and not here
+        rests = self.state in SETTLED and task.status.HasField("message")
+        ending = messages.pop() if rests and messages else None
+        told: dict[str, list[str]] = {}
         for message in messages:
-            if before:
-                self._printed[_key(message)] = message_text(message)
-            else:
-                self._whole(message)
+            told.setdefault(_key(message), []).append(message_text(message))
+        if opening and self._continues and not here:
+            if ending is not None:
+                told.setdefault(_key(ending), []).append(message_text(ending))
+            self._printed |= {key: "".join(texts) for key, texts in told.items()}
+        else:
+            for key, texts in told.items():
+                self._retell(key, texts)
+            if ending is not None:
+                self._whole(_key(ending), message_text(ending))
         for artifact in task.artifacts:
             if opening and self._continues:
                 self._shelf.known(artifact)
             elif self._shelf.replace(artifact):
                 self._screen.note(f"artifact {label(artifact)}")
-        self.settled = self.state in (TERMINAL if opening else SETTLED)
+        self.settled = self.state in TERMINAL if opening else self._ends()
         self.save(ended=self.settled)
 
     def skim(self, task: Task) -> None:
@@ -104,9 +118,18 @@ class Transcript:
 
     def end(self) -> None:
         """The stream ended by itself."""
-        self.settled = self.settled or self.state in SETTLED
-        if self.settled:
-            self.save(ended=True)
+        if self.settled or self._ends():
+            self.settle()
+
+    def rest(self) -> None:
+        """Nobody will tell more of a task that waits for authorisation."""
+        if self.state in SETTLED:
+            self.settle()
+
+    def settle(self) -> None:
+        """The turn rests as it is."""
+        self.settled = True
+        self.save(ended=True)
 
     def save(self, *, ended: bool) -> None:
         """Save the artifacts that are whole, and name their files."""
@@ -125,21 +148,34 @@ class Transcript:
                 here = here or message.message_id == self.message_id
         return messages[start:], here
 
+    def _enter(self, state: int) -> None:
+        if state == AUTH_REQUIRED != self.state and self.follows:
+            self._screen.note(
+                "the task waits for authorisation, which is given elsewhere; still following "
+                "(Ctrl-C leaves it as it is)",
+                style="yellow",
+            )
+        self.state = state
+
+    def _ends(self) -> bool:
+        """Whether a turn that comes into this state has ended."""
+        return self.state in SETTLED and not (self.state == AUTH_REQUIRED and self.follows)
+
     def _take_status(self, update: StatusUpdate) -> None:
         self.task_id = update.task_id or self.task_id
         self.context_id = update.context_id or self.context_id
         if update.status.state != TaskState.TASK_STATE_UNSPECIFIED:
-            self.state = update.status.state
+            self._enter(update.status.state)
         if update.HasField("metadata"):
             self._take_metadata(MessageToDict(update.metadata).get("iac_code"))
         if update.status.HasField("message") and update.status.message.role != Role.ROLE_USER:
+            key, text = _key(update.status.message), message_text(update.status.message)
             if self.state in SETTLED:
-                self._whole(update.status.message)
+                self._whole(key, text)
             else:
-                self._piece(update.status.message)
-        self.settled = self.state in SETTLED
-        if self.settled:
-            self.save(ended=True)
+                self._piece(key, text)
+        if self._ends():
+            self.settle()
 
     def _take_artifact(self, update: ArtifactUpdate) -> None:
         if self._shelf.update(update):
@@ -175,35 +211,56 @@ class Transcript:
             line += f" - {one_line(text, 120)}"
         return line
 
-    def _piece(self, message: Message) -> None:
-        key, text = _key(message), message_text(message)
+    def _piece(self, key: str, text: str) -> None:
         if not text:
             return
-        if key != self._current:
-            self._screen.end_line()
-            self._current = key
+        self._begin(key)
         self._printed[key] = self._printed.get(key, "") + text
         self._screen.say(text)
 
-    def _whole(self, message: Message) -> None:
-        key, text = _key(message), message_text(message)
+    def _whole(self, key: str, text: str) -> None:
         known = self._printed.get(key)
+        rest = text
         if known is None:
             # An agent may stream under one id and say the whole again under another.
             said = list(self._printed.values())
             if not text or text in said or text == "".join(said):
                 return
         elif text.startswith(known):
-            text = text[len(known) :]
-            if not text:
+            rest = text[len(known) :]
+            if not rest:
                 return
         elif known.endswith(text) or (self._restarted and text.endswith(known)):
             return  # a restarted turn says again what was printed before, in part or in full
+        self._begin(key)
+        self._printed[key] = text
+        self._screen.say(rest)
+
+    def _retell(self, key: str, texts: list[str]) -> None:
+        """Print what was not printed before of one message, as a Task tells it: in one text, or in
+        the pieces that it came in (the SDK's server keeps each)."""
+        known = self._printed.get(key)
+        if known is None or len(texts) == 1:
+            return self._whole(key, "".join(texts))
+        at, fresh = 0, ""
+        for n, text in enumerate(texts):
+            left = known[at:]
+            if n and text == known[:at] + fresh:
+                continue  # the whole after its pieces
+            if text and left.startswith(text):
+                at += len(text)
+            elif text.startswith(left):
+                fresh += text[len(left) :]
+                at = len(known)
+            else:  # not what was printed, so it was told in another way
+                return self._whole(key, "".join(texts))
+        self._piece(key, fresh)
+
+    def _begin(self, key: str) -> None:
+        """Be on the line of this message."""
         if key != self._current:
             self._screen.end_line()
             self._current = key
-        self._printed[key] = message_text(message)
-        self._screen.say(text)
 
 
 def _key(message: Message) -> str:

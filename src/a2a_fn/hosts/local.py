@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import copy
 import importlib.util
+import ipaddress
 import logging
 import os
 import signal
@@ -42,9 +43,12 @@ async def serve(settings: Settings, *, workers: int | None = None) -> int:
     services = build_services(settings)
     count = settings.workers if workers is None else workers
     _ready(services, count)
-    listening = _listening(settings)
+    if settings.signing_secret or settings.signing_keys:
+        _ = services.keys  # now, rather than when the first client asks for the card
+    app = services.app()
+    listening = _listening(settings, open_to_all=services.gate.authenticate is None)
     config = uvicorn.Config(
-        services.app(),
+        app,
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -94,8 +98,9 @@ def _ready(services: Services, workers: int) -> None:
         _ = services.agent
 
 
-def _listening(settings: Settings) -> socket.socket:
-    """The listening socket. Raises InvalidSettings that says why there can be none."""
+def _listening(settings: Settings, *, open_to_all: bool = False) -> socket.socket:
+    """The listening socket. Raises InvalidSettings that says why there can be none, or why there
+    should not be one: ``open_to_all``, and in reach of other machines."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         listening = socket.create_server(
@@ -104,12 +109,25 @@ def _listening(settings: Settings) -> socket.socket:
         # asyncio sets this only on sockets whose protocol number is given, and without it the
         # client's delayed ACK holds each body back for 40 ms
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listening
     except OSError as error:
         raise InvalidSettings(
             f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
             "choose another host or port"
         ) from error
+    # asked of the socket, not of the setting: a name may lead anywhere
+    if open_to_all and not settings.allow_anonymous and not _is_loopback(listening):
+        listening.close()
+        raise InvalidSettings(
+            f"host: other machines reach {settings.host or 'every address'}, and nobody is asked "
+            "for credentials: set token, api-key, principals or jwt-issuer, or host to 127.0.0.1; "
+            "or allow-anonymous, if whoever gets there may do everything"
+        )
+    return listening
+
+
+def _is_loopback(listening: socket.socket) -> bool:
+    """Whether only this machine reaches the socket."""
+    return ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
 
 
 def _url(listening: socket.socket) -> str:

@@ -14,7 +14,7 @@ from a2a.types.a2a_pb2 import Message, TaskState
 from ..errors import A2aFnError, NotFound
 from ..ports import Delete
 from .alarms import Alarm
-from .fold import DEDUPE_WINDOW, TERMINAL, Head
+from .fold import TERMINAL, Head
 from .ids import digest, partition_of
 from .journal import Journal, cancel_signal
 from .slots import Kind
@@ -83,7 +83,7 @@ async def submit(
     detached: bool = False,
     workspace: str = "",
 ) -> Accepted:
-    """Open a turn on ``message``; the same message again within ten minutes finds its first turn.
+    """Open a turn on ``message``; the same message again within the window finds its first turn.
 
     ``workspace``: the folder that the message names ("" for none); a context keeps its first.
     Raises NotFound (unknown taskId), WrongContext, OtherWorkspace, Ended, Busy, Unavailable. The
@@ -138,7 +138,7 @@ async def _submit_at(
                     f"contextId {message.context_id!r} is not the context of task {task}"
                 )
         if head and any(
-            known == fingerprint and now < time + DEDUPE_WINDOW for known, time in head.accepted
+            known == fingerprint and now < time + journal.window for known, time in head.accepted
         ):
             await journal.settle(view)  # its first writer may have died before it did
             return Accepted(task, view, again=True)

@@ -17,7 +17,7 @@ from ..ports import ABSENT, Blobs, Change, Clock, Delete, Put, Rows
 from . import alarms, heads
 from .alarms import Alarm
 from .cells import Cells
-from .fold import Context, Head
+from .fold import DEDUPE_WINDOW, Context, Head
 from .ids import Ids
 from .signals import Signals
 from .slots import Event, Kind, Slot, decode, encode
@@ -30,7 +30,8 @@ BACKOFF = 0.05  # seconds, doubled each time: 3 s in all
 
 class Journal:
     """The journals of a deployment. ``lease`` and ``skew`` in ms: a claim is live while its newest
-    slot is younger than the lease; two machines' clocks differ by at most the skew allowance."""
+    slot is younger than the lease; two machines' clocks differ by at most the skew allowance.
+    ``window``, in ms, at most ``DEDUPE_WINDOW``: so long the same message is the same request."""
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Journal:
         lease: int = 60_000,
         skew: int = 5_000,
         shards: int = 1,
+        window: int = DEDUPE_WINDOW,
     ) -> None:
         self.rows = rows
         self.clock = clock
@@ -53,6 +55,7 @@ class Journal:
         self.lease = lease
         self.skew = skew
         self.shards = shards
+        self.window = window
         self.signals = Signals()
 
     # ---------------------------------------------------------------- reading

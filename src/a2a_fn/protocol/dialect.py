@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any, Protocol
 
 from a2a.utils.errors import MethodNotFoundError
 from google.protobuf.message import Message
 
 from . import envelope, inputs, outputs
+from .callers import Frame
 from .errors import Fault
 from .operations import OPERATIONS, Operation
 
@@ -31,6 +33,10 @@ class Dialect(Protocol):
         """The ``error`` member of a JSON-RPC response."""
         ...
 
+    def frames(self, frames: AsyncIterator[Frame]) -> AsyncIterator[Frame]:
+        """As much of a handler's stream as this version's streams have."""
+        ...
+
 
 class V10:
     """A2A 1.0: ProtoJSON of the proto types that the handler takes."""
@@ -40,7 +46,8 @@ class V10:
         operation = OPERATIONS.get(method)
         if operation is None:
             names = ", ".join(OPERATIONS)
-            raise MethodNotFoundError(f"There is no such method; there are: {names}.")
+            older = " Methods of A2A 0.3 need A2A-Version: 0.3." if "/" in method else ""
+            raise MethodNotFoundError(f"A2A 1.0 has no such method; it has: {names}.{older}")
         return operation
 
     def request(self, operation: Operation, params: object) -> Message:
@@ -54,3 +61,7 @@ class V10:
     def error(self, fault: Fault) -> dict[str, Any]:
         """The error with google.rpc details."""
         return fault.jsonrpc()
+
+    def frames(self, frames: AsyncIterator[Frame]) -> AsyncIterator[Frame]:
+        """All of it."""
+        return frames

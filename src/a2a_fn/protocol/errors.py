@@ -106,6 +106,23 @@ class Fault(NamedTuple):
             "data": list(self.details),
         }
 
+    def http(self) -> dict[str, Any]:
+        """The body of an HTTP+JSON response: a google.rpc.Status as JSON."""
+        return {
+            "error": {
+                "code": self.outcome.http,
+                "status": self.outcome.status,
+                "message": self.message,
+                "details": list(self.details),
+            }
+        }
+
+
+def invalid(field: str, message: str) -> InvalidParamsError:
+    """The error for one field of a request: ``message`` is what its value must be."""
+    fault = {"field": field, "message": message}
+    return InvalidParamsError(f"{field} {message}", data={"errors": [fault]})
+
 
 def describe(error: BaseException, request_id: str = "") -> Fault:
     """The answer to a client for an exception; a bug is logged with its trace and a reference."""

@@ -136,9 +136,10 @@ async def send_json(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
     head: bool = False,
+    media_type: bytes = _JSON,
 ) -> None:
     """Answer with a JSON document; ``head``: with everything but the document."""
-    raw = [(b"content-type", _JSON), (b"content-length", b"%d" % len(body))]
+    raw = [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]
     if headers:
         raw += [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 from a2a.types.a2a_pb2 import (
     AgentCard,
@@ -30,9 +30,12 @@ from ..errors import NotFound
 from ..journal import intents, lists, stream
 from ..journal.fold import SETTLED, TERMINAL, Head
 from ..journal.journal import Journal
-from ..journal.slots import Failure, Kind, Slot
+from ..journal.slots import Kind, Slot
+from .artifacts import absolute
 from .callers import Caller, Frame
+from .errors import invalid
 from .pages import PageTokens
+from .refusals import failed, translated
 
 TURN_ENDS = frozenset({Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED})
 PAGE_SIZE = 50
@@ -84,12 +87,13 @@ class TaskHandler:
         if not at_once:
             end = await self._end_of_turn(accepted, caller)
             if end is not None and end.failure is not None:
-                raise _failure(end.failure)
+                raise failed(end.failure)
             await self._journal.catch_up(accepted.view)
         head = accepted.head
         if (end is not None and end.reply) or (not head.listed and not at_once):
             return SendMessageResponse(message=head.task.status.message)
-        return SendMessageResponse(task=_shown(head, request.configuration))
+        answer = SendMessageResponse(task=_shown(head, request.configuration))
+        return absolute(answer, caller)
 
     async def stream_message(
         self, request: SendMessageRequest, caller: Caller
@@ -97,14 +101,15 @@ class TaskHandler:
         """Open a turn and stream it: the task first, then each event, until the turn ends."""
         accepted = await self._submit(request, caller, detached=False)
         head = accepted.head
-        snapshot = Frame(StreamResponse(task=_shown(head, request.configuration)), head.generation)
+        shown = StreamResponse(task=_shown(head, request.configuration))
+        snapshot = Frame(absolute(shown, caller), head.generation)
         if not _working(accepted):
             yield self._answer_again(head, snapshot)
             return
         if self._direct_replies:
             first = await self._first_word(accepted, caller)
             if first is not None and first.slot.failure is not None:
-                raise _failure(first.slot.failure)
+                raise failed(first.slot.failure)
             if first is not None and first.slot.reply:
                 message = first.event.payload.status_update.status.message
                 yield Frame(StreamResponse(message=message))
@@ -113,7 +118,7 @@ class TaskHandler:
         async with contextlib.aclosing(self._follow(accepted)) as events:
             async for seen in events:
                 if seen is not None:
-                    yield Frame(seen.event.payload, seen.generation)
+                    yield Frame(absolute(seen.event.payload, caller), seen.generation)
                     if seen.last and seen.slot.kind in TURN_ENDS:
                         return
                 if self._over(_latest(caller)):
@@ -142,7 +147,7 @@ class TaskHandler:
             raise a2a.PushNotificationNotSupportedError
         workspace = self._intake(request.message)
         await self._check_references(request.message, caller)
-        with _translated():
+        with translated():
             accepted = await intents.submit(
                 self._journal,
                 caller.owner,
@@ -156,16 +161,16 @@ class TaskHandler:
         return accepted
 
     async def _check_references(self, message: Message, caller: Caller) -> None:
-        """Raises InvalidParamsError unless every task that the message refers to is the caller's."""
+        """Raises InvalidParamsError unless each task that the message refers to is the caller's."""
         names = message.reference_task_ids
         if len(names) > REFERENCES:
-            raise _invalid("message.referenceTaskIds", f"must be at most {REFERENCES}")
+            raise invalid("message.referenceTaskIds", f"must be at most {REFERENCES}")
         for i, name in enumerate(names):
             try:
                 await intents.find(self._journal, caller.owner, name)
             except NotFound:
                 where = f"message.referenceTaskIds[{i}]"
-                raise _invalid(where, "there is no such task") from None
+                raise invalid(where, "names no task that exists") from None
 
     async def _end_of_turn(self, accepted: intents.Accepted, caller: Caller) -> Slot | None:
         """Wait until the task rests or time is up; the slot that ended the turn, if one did."""
@@ -202,9 +207,9 @@ class TaskHandler:
 
     async def get_task(self, request: GetTaskRequest, caller: Caller) -> Task:
         """The task as of now."""
-        with _translated():
+        with translated():
             view = await intents.find(self._journal, caller.owner, request.id)
-        return _shown(view.tasks[request.id], request)
+        return absolute(_shown(view.tasks[request.id], request), caller)
 
     async def list_tasks(self, request: ListTasksRequest, caller: Caller) -> ListTasksResponse:
         """One page, newest status first, then ids descending."""
@@ -227,16 +232,16 @@ class TaskHandler:
             answer.tasks.append(task)
         if page.next is not None:
             answer.next_page_token = self._pages.sealed(page.next, query)
-        return answer
+        return absolute(answer, caller)
 
     async def cancel_task(self, request: CancelTaskRequest, caller: Caller) -> Task:
         """End a task; its worker finds out at its next write."""
         try:
-            with _translated():
+            with translated():
                 view = await intents.cancel(self._journal, caller.owner, request.id)
         except a2a.UnsupportedOperationError as error:
             raise a2a.TaskNotCancelableError(error.message) from error
-        return _shown(view.tasks[request.id], None)
+        return absolute(_shown(view.tasks[request.id], None), caller)
 
     async def subscribe(
         self, request: SubscribeToTaskRequest, caller: Caller, last_event_id: int | None = None
@@ -244,7 +249,7 @@ class TaskHandler:
         """The task, then each event after it, until a terminal state. With ``last_event_id`` the
         task is the one of that generation, so that nothing after it is missed or repeated."""
         journal = self._journal
-        with _translated():
+        with translated():
             view = await intents.find(journal, caller.owner, request.id)
         head, n = view.tasks[request.id], view.context.n
         if last_event_id and last_event_id < head.generation:  # 0: nothing was seen yet
@@ -254,7 +259,7 @@ class TaskHandler:
                 head, n = then
         if head.state in TERMINAL:
             raise a2a.UnsupportedOperationError(str(intents.Ended(request.id, head.state)))
-        yield Frame(StreamResponse(task=head.task), head.generation)
+        yield Frame(absolute(StreamResponse(task=head.task), caller), head.generation)
         following = stream.follow(
             journal,
             view.part,
@@ -266,7 +271,7 @@ class TaskHandler:
         async with contextlib.aclosing(following) as events:
             async for seen in events:
                 if seen is not None:
-                    yield Frame(seen.event.payload, seen.generation)
+                    yield Frame(absolute(seen.event.payload, caller), seen.generation)
                     if seen.last and seen.slot.state in TERMINAL:
                         return
                 if self._over(_latest(caller)):
@@ -279,33 +284,6 @@ class TaskHandler:
         if self._card is None:
             raise a2a.ExtendedAgentCardNotConfiguredError
         return self._card(caller.base_url)
-
-
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    """The journal's refusals in A2A's words; engines' errors pass (see ``errors.py``)."""
-    try:
-        yield
-    except NotFound as error:
-        raise a2a.TaskNotFoundError from error
-    except intents.WrongContext as error:
-        raise a2a.InvalidParamsError(
-            str(error),
-            data={"errors": [{"field": "message.contextId", "message": str(error)}]},
-        ) from error
-    except (intents.Ended, intents.Busy, intents.OtherWorkspace) as error:
-        raise a2a.UnsupportedOperationError(str(error)) from error
-
-
-def _invalid(field: str, message: str) -> a2a.InvalidParamsError:
-    fault = {"field": field, "message": message}
-    return a2a.InvalidParamsError(f"{field}: {message}", data={"errors": [fault]})
-
-
-def _failure(failure: Failure) -> a2a.A2AError:
-    """The agent's own refusal, as it raised it."""
-    kinds = {kind.__name__: kind for kind in a2a.JSON_RPC_ERROR_CODE_MAP}
-    return kinds.get(failure.error, a2a.InternalError)(failure.message)
 
 
 def _working(accepted: intents.Accepted) -> bool:

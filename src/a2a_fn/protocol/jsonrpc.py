@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Callable
 from a2a.utils.errors import (
     ContentTypeNotSupportedError,
     InvalidRequestError,
+    VersionNotSupportedError,
 )
 from google.protobuf.message import Message
 from starlette.exceptions import HTTPException
@@ -37,7 +38,7 @@ from .exchange import (
     send_json,
     unless_gone,
 )
-from .gate import V03, Gate, unsupported
+from .gate import V03, Gate
 from .gate import V10 as V10_NAME
 from .operations import OPERATIONS, Operation
 
@@ -74,7 +75,7 @@ class JsonRpc:
         headers: dict[str, str] = {}
         try:
             caller = await self._gate.admit(scope)
-            _check_media_type(scope)
+            check_media_type(scope)
             document = envelope.decode(await read_body(scope, receive, self._limits.body))
             call_id = envelope.identify(document)
             method, params = envelope.unwrap(document)
@@ -84,7 +85,7 @@ class JsonRpc:
             request = dialect.request(operation, params)
             caller = self._gate.enter(caller, request.tenant)  # type: ignore[attr-defined]
             if operation.streams:
-                frames = self._frames(operation, request, caller, scope)
+                frames = dialect.frames(self._frames(operation, request, caller, scope))
                 await self._stream(dialect, operation, frames, caller, call_id, receive, send)
                 return
             work = getattr(self._handler, operation.handler)(request, caller)
@@ -110,8 +111,11 @@ class JsonRpc:
         if self._gate.version(scope) != V03 or self._v03 is None:
             return self._v10
         if method in OPERATIONS and not header(scope, b"a2a-version"):
-            # it speaks 1.0 and forgot to say so: better said than "there is no such method"
-            raise unsupported("", (V10_NAME, V03))
+            raise VersionNotSupportedError(
+                f"{method} is a method of A2A {V10_NAME}: send the header A2A-Version: {V10_NAME}; "
+                f"without it a request is of A2A {V03}.",
+                data={"supportedVersions": f"{V10_NAME}, {V03}"},
+            )
         return self._v03()
 
     def _frames(
@@ -151,7 +155,8 @@ class JsonRpc:
         return InvalidRequestError(f"The body must be at most {self._limits.body} bytes.")
 
 
-def _check_media_type(scope: Scope) -> None:
+def check_media_type(scope: Scope) -> None:
+    """Raises ContentTypeNotSupportedError unless the body says that it is JSON."""
     given = header(scope, b"content-type").partition(";")[0].strip().lower()
     if given not in MEDIA_TYPES:
         raise ContentTypeNotSupportedError(

@@ -16,6 +16,9 @@ Rule = Callable[[Any], str | None]
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+NO_TENANTS = frozenset({"a2a", "artifacts", "extendedAgentCard", "health", "tasks", "v1"})
+"""Names that paths of this server begin with: where a path names the tenant, they name none."""
+
 _PREFIX = "lf.a2a.v1"
 _WITH_TENANT = (
     "SendMessageRequest",
@@ -38,9 +41,11 @@ def _id(value: str) -> str | None:
 
 
 def _tenant(value: str) -> str | None:
-    if TENANT.fullmatch(value):
-        return None
-    return "must be 1 to 128 letters, digits, or any of _ . -, and begin with a letter or digit"
+    if not TENANT.fullmatch(value):
+        return "must be 1 to 128 letters, digits, or any of _ . -, and begin with a letter or digit"
+    if value in NO_TENANTS:
+        return "must not be a name that a path of this server begins with"
+    return None
 
 
 def _message_id(value: str) -> str | None:

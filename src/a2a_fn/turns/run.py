@@ -22,6 +22,7 @@ from ..journal.fold import Active
 from ..journal.journal import Journal
 from ..journal.slots import Failure, Kind
 from ..journal.view import View
+from .manner import PLAIN, Manner
 from .turn import Turn, Yielded
 from .writer import Writer
 
@@ -69,6 +70,7 @@ async def run_turn(
     wake: Wake,
     *,
     limits: Limits = Limits(),
+    manner: Manner = PLAIN,
     remaining: Callable[[], float] = forever,
     stop: asyncio.Event | None = None,
 ) -> Outcome:
@@ -90,7 +92,7 @@ async def run_turn(
     checkpoint = await _checkpoint(journal, view)
     writer = Writer(journal, view)
     message = _message(view, active.task)
-    turn = Turn(writer, message, checkpoint, remaining, restarted=restarted)
+    turn = Turn(writer, message, checkpoint, remaining, restarted=restarted, manner=manner)
     outcome = await _work(turn, writer, agent, limits, stop or asyncio.Event())
     log.info(str(outcome), extra=journal.about(view, active.task))
     if outcome is Outcome.YIELDED:

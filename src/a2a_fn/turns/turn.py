@@ -1,4 +1,4 @@
-"""What an agent sees of its turn: what it is to work on, and what it may say.
+"""What an agent may say in its turn.
 
 After a cancel or a take-over every call raises ``TurnLost``.
 """
@@ -14,18 +14,18 @@ from a2a.types.a2a_pb2 import (
     Part,
     Role,
     StreamResponse,
-    Task,
     TaskArtifactUpdateEvent,
     TaskState,
     TaskStatusUpdateEvent,
 )
+from google.protobuf.json_format import MessageToDict
 
-from ..journal import heads
 from ..journal.fold import SETTLED
 from ..journal.slots import Failure, Kind
+from .assignment import Assignment
+from .manner import ARTIFACT_EXTENSION, PLAIN, Manner, clip
 from .writer import Writer
 
-FIELD_LIMIT = 4000  # characters of a tool's input or result that leave in metadata
 TOOL_BYTES = 200  # what a tool's report counts for when words are gathered
 
 
@@ -33,10 +33,8 @@ class Yielded(Exception):
     """The agent's state is saved and the turn goes on elsewhere; let it pass through."""
 
 
-class Turn:
-    """One turn. ``message`` is what to work on, ``task`` the task as it was when the turn was
-    claimed (with the message in its history), ``attempt`` counts claims since the last checkpoint
-    from 1, ``checkpoint`` is what ``save`` was last given (None at first)."""
+class Turn(Assignment):
+    """One turn: what it is to work on (see ``Assignment``), and what may be said."""
 
     def __init__(
         self,
@@ -46,60 +44,16 @@ class Turn:
         remaining: Callable[[], float],
         *,
         restarted: bool = False,
+        manner: Manner = PLAIN,
     ) -> None:
-        context = writer.view.context
-        self.message = message
-        self.task = writer.head.task
-        self.attempt = writer.active.attempts
-        self.checkpoint = checkpoint
-        self.owner = context.owner or ""
-        self.context_id = context.context_id
-        self._writer = writer
-        self._remaining = remaining
-        self._stopping = False
+        super().__init__(writer, message, checkpoint, remaining)
         self._restarted = restarted
+        self._manner = manner
         self._artifacts: set[str] = set()  # that this claim has written to
         self._text_id = ""
         self._usage: dict[str, int] = {}
-
-    # ---------------------------------------------------------------- what the agent may ask
-
-    @property
-    def text(self) -> str:
-        """The text parts of the message, joined by newlines."""
-        return "\n".join(part.text for part in self.message.parts if part.HasField("text"))
-
-    @property
-    def state(self) -> int:
-        """The task's TaskState as of the last write."""
-        return self._writer.head.state
-
-    @property
-    def stopping(self) -> bool:
-        """The host wants the turn to yield: call ``save`` soon, it will not return."""
-        return self._stopping
-
-    @property
-    def canceled_by_client(self) -> bool:
-        """The turn is lost because its task was canceled, not because another has it."""
-        return self._writer.canceled_by_client
-
-    def new_id(self) -> str:
-        """An id that nothing else has."""
-        return self._writer.journal.nonce()
-
-    def time_left(self) -> float:
-        """Seconds until this invocation must be over; inf on a host that lives on."""
-        return self._remaining()
-
-    async def conversation(self) -> list[Task]:
-        """The tasks of this context, oldest first, as last settled; this turn's is among them."""
-        journal, part = self._writer.journal, self._writer.view.part
-        rows = await journal.rows.scan(heads.partition(part), prefix=heads.TASKS)
-        found = [heads.decode_head(await journal.cells.unpack(row.value)) for row in rows]
-        return [head.task for head in sorted(found, key=lambda head: head.created)]
-
-    # ---------------------------------------------------------------- what the agent may say
+        self._notes: dict[str, Any] = {}
+        self._noted = True  # the task has all notes
 
     async def say(self, text: str) -> None:
         """Stream a piece of the answer; pieces in a row add up to one message."""
@@ -117,16 +71,38 @@ class Turn:
         self, call_id: str, name: str, status: str, *, input: Any = None, result: Any = None
     ) -> None:
         """Report a tool: ``status`` is started, input_delta, input_complete, completed or failed.
-        Text said after it begins a new message."""
+        Text said after it begins a new message. Shown only if the deployment shows tools."""
         self._text_id = ""
+        if "tool-trace" not in self._manner.exposure:
+            return
         fields: dict[str, Any] = {"status": status, "toolUseId": call_id, "name": name}
         if input is not None:
             fields["input"] = clip(input)
         if result is not None:
             fields["result"] = clip(result)
+        await self._remark("tool", fields)
+
+    async def permission(self, auto_approved: bool) -> None:
+        """Report whether a tool that asked for permission got it; nobody is there to ask."""
+        await self._remark("permission", {"autoApproved": auto_approved})
+
+    async def thinking(self, text: str) -> None:
+        """Show a piece of the model's reasoning, if the deployment shows it."""
+        if text and "raw-thinking" in self._manner.exposure:
+            fields = {"type": "raw_thinking", "text": clip(text)}
+            await self._remark("thinking", fields, len(fields["text"]))
+
+    async def _remark(self, about: str, fields: dict[str, Any], size: int = TOOL_BYTES) -> None:
         update = TaskStatusUpdateEvent()
-        update.metadata.update({"iac_code": {"tool": fields}})
-        await self._writer.progress(update, TOOL_BYTES)
+        update.metadata.update({"iac_code": {about: fields}})
+        await self._writer.progress(update, size)
+
+    def note(self, name: str, value: Any) -> None:
+        """Keep a JSON value in the task's metadata, as ``iac_code.<name>``: a key of its own, since
+        whoever writes ``iac_code`` replaces it whole. It is published with the next ``save`` or
+        with the turn's end, so that it never counts for a turn that was lost."""
+        self._notes[f"iac_code.{name}"] = value
+        self._noted = False
 
     async def usage(self, input_tokens: int, output_tokens: int) -> None:
         """Add to the tokens that the turn used; they leave with its end."""
@@ -143,15 +119,49 @@ class Turn:
         append: bool = False,
         last: bool = True,
         metadata: Mapping[str, Any] | None = None,
+        extensions: tuple[str, ...] = (),
     ) -> None:
         """Add an artifact, or (``append``) more parts to it; ``last``: nothing follows."""
         artifact = Artifact(
-            artifact_id=artifact_id, name=name, description=description, parts=parts
+            artifact_id=artifact_id,
+            name=name,
+            description=description,
+            parts=parts,
+            extensions=extensions,
         )
         if metadata:
             artifact.metadata.update(dict(metadata))
         event = TaskArtifactUpdateEvent(artifact=artifact, append=append, last_chunk=last)
         await self.publish(event)
+
+    async def file(
+        self,
+        name: str,
+        data: bytes,
+        media_type: str,
+        *,
+        artifact_id: str = "",
+        inline: Part | None = None,
+    ) -> None:
+        """Hand over a file as an artifact, by URL or with its content as the deployment has it;
+        ``inline`` replaces the part with the content. Raises ValueError for a name that is no
+        file name."""
+        artifact_id = artifact_id or name
+        if inline is not None and self._manner.artifact_urls == "inline":
+            await self.artifact(artifact_id, inline, name=name)
+            return
+        part = await self._manner.hand_over(self.blobs, self.task.id, name, data, media_type)
+        if not part.HasField("url"):
+            await self.artifact(artifact_id, part, name=name)
+            return
+        about = {"artifactId": artifact_id, "filename": name, **MessageToDict(part.metadata)}
+        await self.artifact(
+            artifact_id,
+            part,
+            name=name,
+            metadata={"iac_code": {"artifact": about}},
+            extensions=(ARTIFACT_EXTENSION,),
+        )
 
     async def publish(self, event: TaskArtifactUpdateEvent | TaskStatusUpdateEvent) -> None:
         """Add a whole A2A event. A status event with another state ends the turn if that state
@@ -200,6 +210,12 @@ class Turn:
     async def save(self, checkpoint: bytes) -> None:
         """Keep the agent's state: after a crash the turn goes on from here, and what was said
         before stays said. Raises ``Yielded`` if the host wants the turn to go on elsewhere."""
+        if not self._noted:
+            update = TaskStatusUpdateEvent()
+            update.status.state = self.state  # type: ignore[assignment]
+            update.metadata.update(self._notes)
+            self._noted = True
+            await self._writer.take(StreamResponse(status_update=update))
         await self._writer.save(checkpoint)
         self.checkpoint = checkpoint
         if self._stopping:
@@ -214,7 +230,9 @@ class Turn:
         await self._end_with(TaskState.TASK_STATE_COMPLETED, text)
 
     async def fail(self, text: str) -> None:
-        """End the turn and the task (FAILED), with a reason that a user may read."""
+        """End the turn and the task (FAILED), with a reason that a user may read: a message of its
+        own, whatever was said before."""
+        self._text_id = ""
         await self._end_with(TaskState.TASK_STATE_FAILED, text)
 
     async def reply(self, message: Message) -> None:
@@ -241,10 +259,12 @@ class Turn:
         """Write the turn's end; once it is written, later calls do nothing."""
         if self._writer.over:
             return
-        if self._usage:
+        if self._usage or not self._noted:
             event, status = status, TaskStatusUpdateEvent()
             status.CopyFrom(event)
-            status.metadata.get_or_create_struct("iac_code").update({"usage": self._usage})
+            if self._usage:
+                status.metadata.get_or_create_struct("iac_code").update({"usage": self._usage})
+            status.metadata.update(self._notes)
         await self._writer.flush(
             Kind.FINISHED, state=state, status=status, settle=True, reply=reply, failure=failure
         )
@@ -262,14 +282,3 @@ def _from_agent(event: TaskStatusUpdateEvent) -> TaskStatusUpdateEvent:
     mended.CopyFrom(event)
     mended.status.message.role = Role.ROLE_AGENT
     return mended
-
-
-def clip(value: Any) -> Any:
-    """A JSON value whose strings are cut at 4,000 characters."""
-    if isinstance(value, str):
-        return value[:FIELD_LIMIT]
-    if isinstance(value, Mapping):
-        return {str(k): clip(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [clip(v) for v in value]
-    return value

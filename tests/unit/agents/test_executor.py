@@ -24,7 +24,7 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 from a2a.utils.errors import InvalidParamsError
-from tests.unit.world import World
+from tests.unit.world import World, user
 
 from a2a_fn.agents import executor as executor_module
 from a2a_fn.agents.executor import ExecutorAgent
@@ -568,3 +568,23 @@ async def test_a_question_that_an_error_follows_is_not_the_end(world: World) -> 
     found = await world.task(task)
     assert found.status.state == State.TASK_STATE_FAILED
     assert "secret" not in str(found)
+
+
+# ---------------------------------------------------------------- other tasks
+
+
+async def test_the_tasks_that_a_message_refers_to_are_related(world: World) -> None:
+    async def looks(context: RequestContext, queue: EventQueue) -> None:
+        seen.extend((task.id, task.artifacts[0].artifact_id) for task in context.related_tasks)
+
+    async def makes(context: RequestContext, queue: EventQueue) -> None:
+        await queue.enqueue_event(artifact("made"))
+
+    seen: list[tuple[str, str]] = []
+    first = await world.submit("one", "m1")
+    await runs(world, first, makes)
+    message = user("two", "m2")
+    message.reference_task_ids.append(first)
+    second = (await intents.submit(world.journal, "me", message)).task
+    await runs(world, second, looks)
+    assert seen == [(first, "made")]

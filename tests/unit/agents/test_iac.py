@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -11,7 +12,8 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Value
 from tests.unit.world import World
 
-from a2a_fn.agents.iac import IacAgent, read
+from a2a_fn.agents.iac import IacAgent
+from a2a_fn.agents.reading import read
 
 ROS = """\
 ROSTemplateFormatVersion: '2015-09-01'
@@ -44,7 +46,8 @@ def test_raw_bytes_are_a_file_if_they_are_text() -> None:
         )
     )
     assert dict(request.files) == {"template.yml": ROS}
-    assert request.unread == ("logo.png",)
+    assert [(m.filename, m.size, m.source) for m in request.unread] == [("logo.png", 5, "raw")]
+    assert request.unread[0].sha256 == hashlib.sha256(b"\x89PNG\xff").hexdigest()
 
 
 def test_data_is_a_json_file() -> None:
@@ -126,7 +129,8 @@ async def test_a_review_of_nothing_asks_for_the_template() -> None:
 
 async def test_a_file_that_is_no_text_is_named() -> None:
     task = await answer("Review this", Part(raw=b"caf\xe9", filename="latin.yml"))
-    assert "Not UTF-8 text, so not read: latin.yml." in task.status.message.parts[0].text
+    said = "Not read, since this agent reads UTF-8 text: latin.yml (application/octet-stream, 4 b"
+    assert said in task.status.message.parts[0].text
     assert "Send templates as text" in task.status.message.parts[0].text
 
 

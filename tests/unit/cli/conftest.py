@@ -13,7 +13,11 @@ import uvicorn
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.routes import (
+    create_agent_card_routes,
+    create_jsonrpc_routes,
+    create_rest_routes,
+)
 from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.types.a2a_pb2 import (
     AgentCapabilities,
@@ -109,6 +113,11 @@ class ScriptedAgent(AgentExecutor):
             Message(message_id="a", role=Role.ROLE_AGENT, parts=[Part(text="log in first")])
         )
 
+    async def _permit(self, context: RequestContext, updater: TaskUpdater) -> None:
+        await self._authorise(context, updater)
+        await _say(updater, "thank you", "m-1")
+        await updater.complete()
+
     async def _fail(self, context: RequestContext, updater: TaskUpdater) -> None:
         await updater.failed(
             Message(message_id="f", role=Role.ROLE_AGENT, parts=[Part(text="no such zone")])
@@ -150,22 +159,40 @@ def serve(app: object) -> Iterator[str]:
         listener.close()
 
 
-@pytest.fixture(scope="session")
-def agent_url() -> Iterator[str]:
-    """The scripted agent under the SDK's server."""
+def sdk_app() -> Starlette:
+    """The scripted agent under the SDK's own server, over every binding and version."""
     card = AgentCard(
         name="scripted",
         description="does what it is told",
         version="1.0",
         supported_interfaces=[
-            AgentInterface(url="/", protocol_binding="JSONRPC", protocol_version="1.0")
+            AgentInterface(url=url, protocol_binding=binding, protocol_version=version)
+            for version in ("1.0", "0.3")
+            for url, binding in (("/", "JSONRPC"), ("/rest", "HTTP+JSON"))
         ],
-        capabilities=AgentCapabilities(streaming=True),
+        capabilities=AgentCapabilities(streaming=True, extended_agent_card=True),
         default_input_modes=["text/plain", "application/yaml", "application/octet-stream"],
         default_output_modes=["text/plain"],
         skills=[AgentSkill(id="s", name="script", description="obeys", tags=["test"])],
     )
-    handler = DefaultRequestHandler(ScriptedAgent(), InMemoryTaskStore(), card)
-    app = Starlette(routes=[*create_agent_card_routes(card), *create_jsonrpc_routes(handler, "/")])
-    with serve(app) as url:
+    extended = AgentCard()
+    extended.CopyFrom(card)
+    extended.name = "scripted, in full"
+    handler = DefaultRequestHandler(
+        ScriptedAgent(), InMemoryTaskStore(), card, extended_agent_card=extended
+    )
+    rest = create_rest_routes(handler, path_prefix="/rest", enable_v0_3_compat=True)
+    return Starlette(
+        routes=[
+            *create_agent_card_routes(card),
+            *create_jsonrpc_routes(handler, "/", enable_v0_3_compat=True),
+            *rest,
+        ]
+    )
+
+
+@pytest.fixture(scope="session")
+def agent_url() -> Iterator[str]:
+    """The scripted agent under the SDK's server."""
+    with serve(sdk_app()) as url:
         yield url

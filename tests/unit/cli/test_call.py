@@ -16,10 +16,11 @@ def test_streamed_pieces_of_one_message_stay_on_one_line(cli, agent_url):
 
 
 @pytest.mark.parametrize(
-    ("words", "state"), [("ask", "input-required"), ("authorise", "auth-required")]
+    ("words", "state", "options"),
+    [("ask", "input-required", ()), ("authorise", "auth-required", ("--no-stream",))],
 )
-def test_a_task_that_waits_is_gone_on_with_by_its_own_id(cli, agent_url, words, state):
-    result = cli("call", agent_url, words)
+def test_a_task_that_waits_is_gone_on_with_by_its_own_id(cli, agent_url, words, state, options):
+    result = cli("call", agent_url, words, *options)
     assert result.code == 0
     task = result.err.split(f"{state}  task ")[1].split()[0]
     assert f'go on: a2a-fn call {agent_url} "..." --task {task}\n' in result.err

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
-from a2a_fn.cli import client
+from a2a_fn.cli import cards
 
 from .conftest import serve
 
@@ -188,16 +188,17 @@ class TestFailures:
         ("response", "code", "why"),
         [
             (PlainTextResponse("no", 404), 2, "there is no agent card at"),
-            (PlainTextResponse("who?", 401), 2, "wants other credentials"),
+            (PlainTextResponse("who?", 401), 2, "wants credentials (HTTP 401): see --token"),
             (PlainTextResponse("", 503, {"Retry-After": "7"}), 3, "try again in 7 s"),
             (PlainTextResponse("<html>"), 2, "did not answer with JSON"),
             (JSONResponse([1]), 2, "is not an agent card"),
             (JSONResponse({"name": 7}), 3, "agent card is not valid"),
             (
-                JSONResponse({"name": "old", "url": "http://x/", "protocolVersion": "0.3"}),
+                JSONResponse({"name": "old", "url": "http://x/", "protocolVersion": "0.2.6"}),
                 2,
-                "offers no A2A 1.0 interface",
+                "offers JSONRPC 0.2.6",
             ),
+            (JSONResponse({"name": "none"}), 2, "offers no interface"),
         ],
     )
     def test_a_server_that_is_no_agent(self, cli, response, code, why):
@@ -280,7 +281,7 @@ class TestFailures:
         async def rpc(request):
             return answer
 
-        routes = [Route(client.WELL_KNOWN, card), Route("/rpc", rpc, methods=["POST"])]
+        routes = [Route(cards.WELL_KNOWN, card), Route("/rpc", rpc, methods=["POST"])]
         with serve(Starlette(routes=routes)) as url:
             result = cli("call", url, "hi")
         assert (result.code, result.out) == (code, "")

@@ -110,6 +110,7 @@ def converse(server, drive=lambda c: c.send_streaming(REQUEST)):
             lambda item: seen.append(item.id),
             server.sleep,
             server.clock,
+            jitter=lambda most: most,
         )
     )
     assert transcript.settled
@@ -221,3 +222,71 @@ def test_a_blocking_answer_that_is_not_the_end_is_asked_for_again():
 
     server = Slow(["one ", "two ", "three"])
     assert converse(server, lambda c: c.send_blocking(REQUEST))[0] == "one two three"
+
+
+def test_the_wait_is_any_part_of_the_longest():
+    server = Server(["a"], cuts=[2, 0, 0])
+    asked = []
+    screen = Screen(io.StringIO(), io.StringIO())
+    transcript = Transcript(screen, Shelf(), message_id="mine")
+
+    def jitter(most):
+        asked.append(most)
+        return most / 4
+
+    Conversation(
+        server, transcript, screen, sleep=server.sleep, clock=server.clock, jitter=jitter
+    ).send_streaming(REQUEST)
+    assert asked == [0.25, 0.5, 1.0][: len(asked)]
+    assert server.slept == [most / 4 for most in asked]
+    assert len(asked) >= 2
+
+
+def test_a_server_that_breaks_a_stream_it_cannot_give_is_asked_for_the_task():
+    class Breaking(Server):
+        def subscribe(self, task, after):
+            raise LOST
+
+    server = Breaking(["one ", "two"], ids=False)
+    assert converse(server, lambda c: c.watch("t"))[0] == "one two"
+    assert server.slept == []
+
+
+class Authorising(Server):
+    """A task that waits for authorisation; `streams` are the events of each subscription."""
+
+    def __init__(self, streams):
+        super().__init__([])
+        self.streams = streams
+
+    def subscribe(self, task, after):
+        self.asked.append(after)
+        for state in self.streams.pop(0):
+            status = TaskStatus(state=f"TASK_STATE_{state}")
+            yield Item(StreamResponse(task=Task(id="t", context_id="c", status=status)))
+
+
+def test_a_wait_for_authorisation_is_followed_from_stream_to_stream():
+    class Slow(Authorising):
+        def subscribe(self, task, after):
+            yield from super().subscribe(task, after)
+            self.now += 60.0  # as a function that ends its streams before its own time is over
+
+    server = Slow([["AUTH_REQUIRED"], ["AUTH_REQUIRED"], ["WORKING", "COMPLETED"]])
+    converse(server, lambda c: c.watch("t"))
+    assert server.streams == []
+
+
+def test_a_server_that_keeps_no_stream_open_meanwhile_ends_the_turn():
+    server = Authorising([["AUTH_REQUIRED"], ["not asked for"]])
+    converse(server, lambda c: c.watch("t"))
+    assert len(server.asked) == 1
+
+
+def test_a_blocking_call_ends_with_it():
+    class Asking(Server):
+        def send(self, request):
+            status = TaskStatus(state="TASK_STATE_AUTH_REQUIRED", message=_say("log in"))
+            return StreamResponse(task=Task(id="t", context_id="c", status=status))
+
+    assert converse(Asking([]), lambda c: c.send_blocking(REQUEST))[0] == "log in"

@@ -80,11 +80,13 @@ def test_the_table_of_settings(setting):
         default = default.lower()
     elif isinstance(setting.default, float):
         default = f"{setting.default:g}"
+    elif isinstance(setting.default, tuple):
+        default = ", ".join(setting.default)
     assert row[1].strip().strip("`") == default
     assert row[2] == setting.metadata["meaning"]
 
 
 def test_no_setting_in_the_table_is_made_up():
     table = README.split("## Settings")[1].split("\n## ")[0]
-    names = re.findall(r"^\| `([a-z-]+)`", table, re.M)
+    names = re.findall(r"^\| `([a-z0-9-]+)`", table, re.M)
     assert names == [field.name.replace("_", "-") for field in dataclasses.fields(Settings)]

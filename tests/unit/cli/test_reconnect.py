@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
-from a2a_fn.cli import client, conversation
+from a2a_fn.cli import cards, conversation
 
 from .conftest import serve
 
@@ -51,7 +51,7 @@ class CuttingServer:
     def app(self):
         return Starlette(
             routes=[
-                Route(client.WELL_KNOWN, self.card),
+                Route(cards.WELL_KNOWN, self.card),
                 Route("/", self.rpc, methods=["POST"]),
             ]
         )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from a2a_fn.cli.failures import Failure
-from a2a_fn.cli.shelf import Shelf, label
+from a2a_fn.cli.shelf import DOWNLOAD_LIMIT, Shelf, label
 from a2a_fn.cli.writing import safe_name, write_new
 
 
@@ -67,16 +67,32 @@ class TestContent:
         assert (tmp_path / "plan.json").read_text("utf-8") == '{\n  "k": "\u4f60"\n}\n'
 
     def test_a_url_is_fetched_and_checked(self, tmp_path):
-        part = Part(url="/artifacts/1", filename="a.zip")
-        part.metadata.update({"sha256": hashlib.sha256(b"bytes").hexdigest()})
+        part = Part(url="/artifacts/1", filename="a.zip", media_type="application/zip")
+        part.metadata.update({"sha256": hashlib.sha256(b"bytes").hexdigest(), "byteSize": 5})
         good = Artifact(artifact_id="a", parts=[part])
-        shelf = Shelf(tmp_path, lambda url, limit: b"bytes")
+        asked = []
+        shelf = Shelf(tmp_path, lambda *asking: (asked.append(asking), (b"bytes", ""))[1])
         shelf.replace(good)
         assert shelf.save(ended=True) == [tmp_path / "a.zip"]
-        bad = Shelf(tmp_path, lambda url, limit: b"other")
-        bad.replace(good)
-        with pytest.raises(Failure, match="SHA-256"):
-            bad.save(ended=True)
+        assert asked == [("/artifacts/1", DOWNLOAD_LIMIT, "application/zip")]
+
+    @pytest.mark.parametrize(
+        ("data", "kind", "metadata", "why"),
+        [
+            (b"other", "", {"sha256": hashlib.sha256(b"bytes").hexdigest()}, "SHA-256"),
+            (b"byte", "", {"byteSize": 5}, "4 bytes came, not 5"),
+            (b"<html>", "text/html; charset=utf-8", {}, "is a page of HTML, not application/zip"),
+        ],
+    )
+    def test_what_is_not_what_was_promised_is_not_saved(self, tmp_path, data, kind, metadata, why):
+        part = Part(url="/a?key=secret", filename="a.zip", media_type="application/zip")
+        part.metadata.update(metadata)
+        shelf = Shelf(tmp_path, lambda *asking: (data, kind))
+        shelf.replace(Artifact(artifact_id="a", parts=[part]))
+        with pytest.raises(Failure, match=why) as failure:
+            shelf.save(ended=True)
+        assert "secret" not in str(failure.value)
+        assert list(tmp_path.iterdir()) == []
 
     def test_a_known_artifact_is_not_saved_until_it_grows(self, tmp_path):
         shelf = Shelf(tmp_path)

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
-from a2a_fn.cli import client, session
+from a2a_fn.cli import cards, session
 from a2a_fn.cli.silence import AFTER, REMARK, Silence
 
 from .conftest import serve
@@ -111,7 +111,7 @@ class SlowServer:
     def app(self):
         return Starlette(
             routes=[
-                Route(client.WELL_KNOWN, self.card),
+                Route(cards.WELL_KNOWN, self.card),
                 Route("/", self.rpc, methods=["POST"]),
             ]
         )

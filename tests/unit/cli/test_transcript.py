@@ -131,6 +131,65 @@ class TestText:
         assert Page().take(status(WORKING, message)) == "see [x.bin, 3 bytes]"
 
 
+AUTH = TaskState.TASK_STATE_AUTH_REQUIRED
+
+
+class TestRetelling:
+    """A Task after a lost connection tells again what was printed, and more."""
+
+    def test_pieces_that_were_printed_are_not_printed_again(self):
+        page = Page()
+        page.take(piece("m", "one "), piece("m", "two "))
+        told = task(WORKING, said("m", "one "), said("m", "two "), message=said("m", "three"))
+        assert page.take(told) == "one two three"
+
+    def test_a_piece_of_which_a_part_was_printed_is_completed(self):
+        page = Page()
+        page.take(piece("m", "one tw"))
+        assert page.take(task(WORKING, said("m", "one "), message=said("m", "two"))) == "one two"
+
+    def test_the_whole_after_its_pieces_is_not_printed(self):
+        page = Page()
+        page.take(piece("m", "a"))
+        told = task(DONE, said("m", "a"), said("m", "b"), message=said("m", "ab"))
+        assert page.take(told) == "ab"
+
+    def test_equal_pieces_that_were_missed_are_all_printed(self):
+        page = Page()
+        page.take(piece("m", "x"))
+        told = task(WORKING, said("m", "x"), said("m", "ha"), message=said("m", "ha"))
+        assert page.take(told) == "xhaha"
+
+    def test_what_contradicts_what_was_printed_is_printed_whole(self):
+        page = Page()
+        page.take(piece("m", "old"))
+        assert page.take(task(WORKING, said("m", "ne"), message=said("m", "w"))) == "oldnew"
+
+
+class TestAuthorisation:
+    def test_it_is_waited_for_and_said_once(self):
+        page = Page()
+        page.take(status(AUTH, said("a", "log in")), status(AUTH))
+        assert not page.transcript.settled
+        assert page.err.getvalue().count("waits for authorisation") == 1
+        page.take(piece("m", "thanks"), status(DONE))
+        assert page.out.getvalue() == "log in\nthanks"
+        assert page.transcript.settled
+
+    def test_a_stream_that_ends_with_it_does_not_end_the_turn(self):
+        page = Page()
+        page.take(task(AUTH, message=said("a", "log in")))
+        page.transcript.end()
+        assert not page.transcript.settled
+
+    def test_without_following_it_ends_the_turn(self):
+        page = Page()
+        page.transcript.follows = False
+        page.take(task(AUTH, message=said("a", "log in")))
+        assert page.transcript.settled
+        assert page.err.getvalue() == ""
+
+
 class TestRestart:
     restarted = status(WORKING, turn={"restarted": True, "attempt": 2})
 
@@ -206,7 +265,6 @@ class TestEnd:
         [
             (WORKING, False, False),
             (ASKS, True, False),
-            (TaskState.TASK_STATE_AUTH_REQUIRED, True, False),
             (DONE, True, False),
             (TaskState.TASK_STATE_FAILED, True, True),
             (TaskState.TASK_STATE_REJECTED, True, True),

@@ -271,6 +271,19 @@ async def test_a_retry_of_a_message_that_a_live_worker_has_wakes_nobody(world: W
     assert (await world.task(task)).status.message.parts[0].text == "worked on"
 
 
+async def test_without_a_window_every_message_is_a_new_one(world: World) -> None:
+    world.journal.window = 0
+    first = await world.submit("hi", "m1")
+    await world.run(first, asks)
+    assert await world.submit("hi", "m1") != first
+    for _ in range(2):
+        again = await intents.submit(world.journal, "me", user("eu", "m2", task=first))
+        assert not again.again
+        await world.run(first, asks)
+    texts = [m.parts[0].text for m in (await world.task(first)).history if m.role == 1]
+    assert texts == ["hi", "eu", "eu"]
+
+
 async def test_a_retry_of_a_message_whose_turn_was_let_go_wakes_again(world: World) -> None:
     task = await world.submit()
 

@@ -19,6 +19,7 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils import errors as a2a
 from tests.unit.world import World, sends
 
+from a2a_fn.journal import index
 from a2a_fn.protocol.callers import Caller
 
 ME, OTHER = Caller("me"), Caller("other")
@@ -415,7 +416,8 @@ async def test_an_index_row_that_a_late_writer_left_is_no_second_task(world: Wor
         page = await world.handler.list_tasks(ListTasksRequest(), ME)
         assert [t.id for t in page.tasks] == [task]
         assert page.tasks[0].status.state == TaskState.TASK_STATE_COMPLETED
-    assert len(await world.rows.scan(f"O#{world.journal.ids.owner('me')}")) == 1
+    rows = await world.rows.scan(f"O#{world.journal.ids.owner('me')}")
+    assert [index.read(row).task for row in rows if not index.read(row).next] == [task]
 
 
 # -------------------------------------------------------------------- isolation
@@ -452,3 +454,63 @@ async def test_two_owners_may_use_one_context_id(world: World) -> None:
     mine = await opened(world, context="ctx")
     answer = await world.handler.send_message(sends("hi", wait=False, context="ctx"), OTHER)
     assert answer.task.id != mine
+
+
+# -------------------------------------------------------------------- workspaces and references
+
+
+def working_in(world: World, folder: str) -> None:
+    """From now on every message names this folder."""
+    world.handler._intake = lambda message: folder
+
+
+async def workspace_of(world: World, task: str) -> str:
+    return (await world.journal.load(task.partition("-")[0])).context.workspace
+
+
+async def test_a_context_stays_in_the_first_folder_that_a_message_names(world: World) -> None:
+    task = await opened(world, asks, context="c")
+    assert await workspace_of(world, task) == ""
+    for folder, text in (("/a", "m2"), ("", "m3"), ("/a", "m4")):
+        working_in(world, folder)
+        await world.handler.send_message(sends("x", text, wait=False, task=task), ME)
+        await world.run(task, asks)
+        assert await workspace_of(world, task) == "/a"
+    working_in(world, "/b")
+    for more in ({"task": task}, {"context": "c"}):
+        with pytest.raises(a2a.UnsupportedOperationError) as caught:
+            await world.handler.send_message(sends("x", "m5", wait=False, **more), ME)
+        assert caught.value.message == "A2A context belongs to a different workspace"
+    assert await opened(world, context="d")  # another context may be elsewhere
+
+
+async def test_what_the_intake_refuses_makes_no_task(world: World) -> None:
+    def refuses(message: Message) -> str:
+        raise a2a.ContentTypeNotSupportedError("no")
+
+    world.handler._intake = refuses
+    with pytest.raises(a2a.ContentTypeNotSupportedError):
+        await world.handler.send_message(sends("hi", wait=False), ME)
+    assert not (await world.handler.list_tasks(ListTasksRequest(), ME)).tasks
+
+
+async def test_a_message_may_refer_to_tasks_of_its_owner_only(world: World) -> None:
+    mine = [await opened(world, completes, message_id=f"m{i}") for i in range(2)]
+    theirs = (await world.handler.send_message(sends("hi", "t", wait=False), OTHER)).task.id
+
+    def refers(*names: str) -> SendMessageRequest:
+        request = sends("go on", f"r{len(names)}{names[-1]}", wait=False)
+        request.message.reference_task_ids.extend(names)
+        return request
+
+    answer = await world.handler.send_message(refers(*mine), ME)
+    assert list(answer.task.history[0].reference_task_ids) == mine
+    faults = []
+    for stranger in (theirs, "aaaaaaaaaaaaaaaa" + theirs[16:], "no-id-of-ours"):
+        with pytest.raises(a2a.InvalidParamsError) as caught:
+            await world.handler.send_message(refers(mine[0], stranger), ME)
+        faults.append((caught.value.message, caught.value.data))
+    assert faults[0] == faults[1] == faults[2]
+    assert faults[0][1]["errors"][0]["field"] == "message.referenceTaskIds[1]"
+    with pytest.raises(a2a.InvalidParamsError, match="must be at most 32"):
+        await world.handler.send_message(refers(*mine * 17), ME)

@@ -1,0 +1,162 @@
+"""Takes a message apart, for an agent that reads files: words, files, and what is no text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from a2a.types.a2a_pb2 import Message, Part
+from google.protobuf.json_format import MessageToDict
+
+from ..media import (
+    FILE_LIMIT,
+    TEXT_LIMIT,
+    UNTYPED,
+    Kind,
+    MediaTypes,
+    as_text,
+    essence,
+    is_utf8,
+    media_types,
+)
+from ..profile import IAC
+from ..workspace import (
+    BINARY_TOO_LARGE,
+    NOT_UTF8,
+    TEXT_TOO_LARGE,
+    PartRefused,
+    Workspace,
+    local_path,
+)
+
+READS = media_types(IAC.input_modes)
+
+_FENCE = re.compile(r"^```[ \t]*([\w+-]*)[^\n]*\n(.*?)^```[ \t]*$", re.S | re.M)
+_TEMPLATE = re.compile(
+    r"ROSTemplateFormatVersion|AWSTemplateFormatVersion|"
+    r"^\s*(resource|variable|module|provider|terraform|data)\b[^\n]*\{",
+    re.M,
+)
+_NAMES = {"hcl": "main.tf", "terraform": "main.tf", "tf": "main.tf", "json": "template.json"}
+
+
+class Manifest(NamedTuple):
+    """What an agent sees of a part that is no text. ``source``: raw, data or file; ``size`` in
+    bytes, ``sha256`` in hex digits."""
+
+    filename: str
+    media_type: str
+    size: int
+    sha256: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.filename} ({self.media_type}, {self.size} bytes, SHA-256 {self.sha256})"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message taken apart: what is asked, in words, and the files to work on."""
+
+    words: str
+    files: Mapping[str, str]
+    unread: tuple[Manifest, ...] = ()
+
+
+def read(
+    message: Message, types: MediaTypes = READS, workspace: Workspace | None = None
+) -> Request:
+    """Take a message apart: files are parts with a file name or a template in them, files of the
+    workspace, code between ``` lines, or the whole text if it is a template.
+
+    Blocks while it reads. Raises PartRefused for a file that is not to be read.
+    """
+    words: list[str] = []
+    files: dict[str, str] = {}
+    unread: list[Manifest] = []
+    for part in message.parts:
+        text = _content(part, types.kind(part.media_type), workspace)
+        if isinstance(text, Manifest):
+            unread.append(text)
+        elif part.HasField("text") and not part.filename:
+            words.append(_FENCE.sub("", text) if _FENCE.search(text) else text)
+            for language, code in _FENCE.findall(text):
+                _add(files, _name_for(language.lower(), code), code)
+        else:
+            _add(files, _filename(part) or _name_for("", text), text)
+    joined = "\n".join(words)
+    template = _TEMPLATE.search(joined)
+    if not files and template:
+        at = template.start()
+        line = joined.rfind("\n", 0, at) + 1
+        brace = joined.find("{")
+        if 0 <= brace < at:  # a JSON template begins at its brace
+            line = brace
+        _add(files, _name_for("", joined[line:]), joined[line:])
+        joined = joined[:line]
+    return Request(joined, files, tuple(unread))
+
+
+def _content(part: Part, kind: Kind | None, workspace: Workspace | None) -> str | Manifest:
+    """A part's text, or what there is to say of it if it is none."""
+    content = part.WhichOneof("content")
+    if content == "text":
+        return part.text
+    if content == "data":
+        data = MessageToDict(part.data)
+        if kind == "binary" or essence(part.media_type) == UNTYPED:
+            return _manifest(part, base64.b64decode(data["bytes"]), "data")
+        return json.dumps(data, ensure_ascii=False, indent=2)  # findings are told by line
+    if content == "url":
+        if workspace is None:
+            raise PartRefused("A2A server supports text, JSON data, raw text parts only.")
+        if kind == "text":
+            raw = workspace.read(part.url, TEXT_LIMIT, TEXT_TOO_LARGE)
+            if not is_utf8(raw):
+                raise PartRefused(NOT_UTF8)
+        else:
+            raw = workspace.read(part.url, FILE_LIMIT, BINARY_TOO_LARGE)
+    else:
+        raw = part.raw
+    text = None if kind == "binary" else as_text(raw)
+    source = "file" if content == "url" else "raw"
+    return _manifest(part, raw, source) if text is None else text
+
+
+def _manifest(part: Part, data: bytes, source: str) -> Manifest:
+    return Manifest(
+        _filename(part) or "a part without a name",
+        part.media_type or UNTYPED,
+        len(data),
+        hashlib.sha256(data).hexdigest(),
+        source,
+    )
+
+
+def _filename(part: Part) -> str:
+    if part.filename or not part.HasField("url"):
+        return part.filename
+    return local_path(part.url).name
+
+
+def _add(files: dict[str, str], name: str, text: str) -> None:
+    stem, dot, ending = name.rpartition(".")
+    k = 1
+    while name in files:
+        k += 1
+        name = f"{stem}-{k}{dot}{ending}" if dot else f"{ending}-{k}"
+    files[name] = text
+
+
+def _name_for(language: str, text: str) -> str:
+    if language in _NAMES:
+        return _NAMES[language]
+    if text.lstrip().startswith("{"):
+        return "template.json"
+    terraform = re.search(r"^\s*(resource|variable|module)\s+\"", text, re.M)
+    return "main.tf" if terraform else "template.yml"

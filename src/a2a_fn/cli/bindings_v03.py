@@ -1,0 +1,161 @@
+"""A2A 0.3, by the SDK's compat types: imported only when an agent speaks nothing newer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from a2a.compat.v0_3 import a2a_v0_3_pb2 as proto
+from a2a.compat.v0_3 import conversions, proto_utils, types
+from a2a.types.a2a_pb2 import SendMessageRequest, StreamResponse
+from a2a.utils.errors import A2AError
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
+from google.protobuf.message import Message
+from pydantic import BaseModel, ValidationError
+
+from .answers import refusal
+from .bindings import JsonRpc, Rest, Routes
+from .failures import Exit, Failure
+
+_M = TypeVar("_M", bound=Message)
+
+_METHODS = {
+    "SendMessage": "message/send",
+    "SendStreamingMessage": "message/stream",
+    "GetTask": "tasks/get",
+    "CancelTask": "tasks/cancel",
+    "SubscribeToTask": "tasks/resubscribe",
+    "GetExtendedAgentCard": "agent/getAuthenticatedExtendedCard",
+}
+
+_ROUTES: Routes = {
+    "SendMessage": ("POST", "/v1/message:send"),
+    "SendStreamingMessage": ("POST", "/v1/message:stream"),
+    "GetTask": ("GET", "/v1/tasks/{id}"),
+    "CancelTask": ("POST", "/v1/tasks/{id}:cancel"),
+    "SubscribeToTask": ("POST", "/v1/tasks/{id}:subscribe"),
+    "GetExtendedAgentCard": ("GET", "/v1/card"),
+}
+
+_KINDS: Mapping[str, type[BaseModel]] = {
+    "task": types.Task,
+    "message": types.Message,
+    "status-update": types.TaskStatusUpdateEvent,
+    "artifact-update": types.TaskArtifactUpdateEvent,
+}
+
+
+class JsonRpc03(JsonRpc):
+    """JSON-RPC of A2A 0.3."""
+
+    headers: Mapping[str, str] = {"A2A-Version": "0.3", "Content-Type": "application/json"}
+
+    def method(self, operation: str) -> str:
+        """The name in 0.3; a Failure for what 0.3 does not have."""
+        if operation not in _METHODS:
+            raise Failure(f"A2A 0.3 has no {operation}")
+        return _METHODS[operation]
+
+    def params(self, operation: str, request: Message) -> dict[str, Any]:
+        """The params in 0.3's own JSON."""
+        if isinstance(request, SendMessageRequest):
+            return _dump(_send_params(request))
+        return MessageToDict(request)  # id, historyLength: as in 1.0
+
+    def result(self, operation: str, document: object, into: _M) -> _M:
+        """The result by its kind."""
+        with _reading(type(into).__name__):
+            if not isinstance(document, dict):
+                raise ParseError("it is not an object")
+            kind = _KINDS.get(document.get("kind") or _guess(document), types.Task)
+            return _put(kind.model_validate(document), into)
+
+
+class Rest03(Rest):
+    """HTTP+JSON of A2A 0.3, which is ProtoJSON of that version's own proto types."""
+
+    headers: Mapping[str, str] = {"A2A-Version": "0.3", "Content-Type": "application/json"}
+    routes: Routes = _ROUTES
+
+    def document(self, body: object) -> object:
+        """The body; Refused for an error, which some servers of 0.3 write flat: type, message."""
+        if isinstance(body, dict) and str(body.get("type", "")).endswith("Error"):
+            names = {"TaskNotFoundError": -32001, "TaskNotCancelableError": -32002}
+            names["UnsupportedOperationError"] = -32004
+            raise refusal(names.get(body["type"]), body.get("message"), None)
+        return super().document(body)
+
+    def fields(self, operation: str, request: Message) -> dict[str, Any]:
+        """The request's fields by the names of 0.3."""
+        if not isinstance(request, SendMessageRequest):
+            return MessageToDict(request)
+        params = _send_params(request)
+        return MessageToDict(
+            proto.SendMessageRequest(
+                request=proto_utils.ToProto.message(params.message),
+                configuration=proto_utils.ToProto.message_send_configuration(params.configuration),
+                metadata=proto_utils.ToProto.metadata(params.metadata),
+            )
+        )
+
+    def result(self, operation: str, document: object, into: _M) -> _M:
+        """The document as the proto type that the operation answers with."""
+        read = proto_utils.FromProto
+        with _reading(type(into).__name__):
+            if not isinstance(document, dict):
+                raise ParseError("it is not an object")
+            if not isinstance(into, StreamResponse):
+                task = ParseDict(document, proto.Task(), ignore_unknown_fields=True)
+                return _put(read.task(task), into)
+            event = ParseDict(document, proto.StreamResponse(), ignore_unknown_fields=True)
+            return _put(read.stream_response(event), into)
+
+
+def _send_params(request: SendMessageRequest) -> types.MessageSendParams:
+    copy = SendMessageRequest()
+    copy.CopyFrom(request)
+    # 0.3 does not say what an agent does that is not told whether to wait for the turn.
+    copy.configuration.SetInParent()
+    return conversions.to_compat_send_message_request(copy, request_id=0).params
+
+
+def _dump(model: BaseModel) -> dict[str, Any]:
+    return dict(json.loads(model.model_dump_json(by_alias=True, exclude_none=True)))
+
+
+def _guess(document: dict[str, Any]) -> str:
+    """The kind of an object that does not name it, as agents older than 0.3 may answer."""
+    if "taskId" in document and "artifact" in document:
+        return "artifact-update"
+    if "taskId" in document and "final" in document:
+        return "status-update"
+    return "message" if "messageId" in document else "task"
+
+
+def _put(model: BaseModel, into: _M) -> _M:
+    """A model of 0.3, put into a message of 1.0: a Task, or an event."""
+    core: Message
+    if isinstance(into, StreamResponse):
+        success = types.SendStreamingMessageSuccessResponse.model_construct(result=model)
+        core = conversions.to_core_stream_response(success)
+    elif isinstance(model, types.Task):
+        core = conversions.to_core_task(model)
+    else:
+        raise ParseError("it is not a task")
+    into.MergeFrom(cast("_M", core))
+    return into
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as e:
+        fault = e.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        why = f"{where}: {fault['msg']}"
+        raise Failure(f"the server's {name} is not valid: {why}", Exit.UNREACHABLE) from e
+    except (ParseError, A2AError, ValueError) as e:
+        raise Failure(f"the server's {name} is not valid: {e}", Exit.UNREACHABLE) from e

@@ -1,0 +1,92 @@
+"""Where our answers of A2A 0.3 differ from the SDK's: where those of 1.0 do, and these.
+
+Sections and sentences are those of A2A 0.3.0.
+"""
+
+from __future__ import annotations
+
+from .deviations import V10, Case, Deviation
+from .wires_v03 import HttpJson03, JsonRpc03
+
+RPC, REST = JsonRpc03.name, HttpJson03.name
+
+_ASKING = {
+    "asks": 2,
+    "asks without words": 2,
+    "wants credentials": 2,
+    "gives an artifact and asks": 3,
+}
+"""What the agent does that leaves the client to act -> the event that says so."""
+
+V03: tuple[Deviation, ...] = (
+    Deviation(
+        "The event after which the client has to act is the last one, and says so.",
+        "9.3",
+        "(Server closes the SSE connection after the final:true event).",
+        tuple(
+            Case(
+                f"stream: the agent {what}",
+                0,
+                f"events[{event}].result.statusUpdate.final",
+                theirs,
+                True,
+                wire,
+            )
+            for what, event in _ASKING.items()
+            for wire, theirs in ((RPC, False), (REST, None))
+        ),
+    ),
+    Deviation(
+        "As in 1.0, WORKING is said by whoever takes the task; and a text of 0.3 has no media type "
+        "for which it could be refused.",
+        "7.2",
+        "Sends a message to an agent to initiate/continue a task AND subscribes the client to "
+        "real-time updates for that task via Server-Sent Events (SSE).",
+        (
+            Case(
+                "refused: a media type that the card lacks",
+                1,
+                "events[1]",
+                None,
+                "statusUpdate: WORKING",
+            ),
+        ),
+    ),
+)
+
+NO_STREAM = {
+    RPC: (
+        "7",
+        "The A2A Server's HTTP response body MUST be a JSONRPCResponse object (or, for streaming "
+        "methods, an SSE stream where each event's data is a JSONRPCResponse).",
+    ),
+    REST: (
+        "3.2.3",
+        "Error Format: MUST return error responses in a consistent JSON format that maps to A2A "
+        "error types.",
+    ),
+}
+"""The one that every refused stream has: a plain error from us; from the SDK a stream with nothing
+else in it, which over HTTP+JSON is cut in its first chunk."""
+
+
+def inherited(wire: str) -> tuple[Deviation, ...]:
+    """The deviations of 1.0 as a wire of 0.3 shows them."""
+    return tuple(
+        deviation._replace(
+            cases=tuple(
+                _of_v03(case, wire)
+                for case in deviation.cases
+                if wire == REST or case.path != "error.fields"  # 0.3 has no place for them
+            )
+        )
+        for deviation in V10
+    )
+
+
+def _of_v03(case: Case, wire: str) -> Case:
+    if wire != RPC or not str(case.oracle).startswith("TASK_STATE_"):
+        return case
+    states = (case.oracle, case.product)
+    oracle, product = (state.removeprefix("TASK_STATE_").lower() for state in states)
+    return case._replace(oracle=oracle, product=product)

@@ -111,6 +111,38 @@ def test_credentials_open_every_interface(
     assert "iac_code_runtime_details" in card.stdout
 
 
+@pytest.mark.parametrize(("binding", "protocol"), [("http+json", "1.0"), ("jsonrpc", "0.3")])
+def test_a_server_that_is_killed_costs_no_line(
+    start: Start, gate: Callable[[int], None], tmp_path: Path, binding: str, protocol: str
+) -> None:
+    settings = {"A2A_TEST_GATE": str(tmp_path / "gate"), "A2A_FN_CLOCK_SKEW": "0"}
+    settings["A2A_FN_SWEEP_INTERVAL"] = "0.3"
+    agent = ("--agent", "agent:tests.e2e.agents:Steps")
+    first = start("serve", *agent, **settings)
+    way = ("--binding", binding, "--protocol", protocol, "--timeout", "60")
+    call = subprocess.Popen(
+        [sys.executable, "-m", "a2a_fn", "call", first.url, "go", *way],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert call.stdout is not None
+    gate(1)
+    line = call.stdout.readline()
+    first.kill()
+    start("serve", *agent, "--port", first.url.rpartition(":")[2], **settings)
+    for n in range(2, 7):
+        gate(n)
+    out, err = call.communicate(timeout=60)
+    assert call.returncode == 0, err
+    # The line that the crash cut may be there in part before it is said again.
+    assert [w for w in (line + out).splitlines() if w.endswith(".")] == [
+        f"line {n}, done {n}." for n in range(1, 7)
+    ]
+    assert "subscribing again" in err
+
+
 def test_a_failed_task_is_a_failed_command(start: Start) -> None:
     server = start("serve", "--agent", "agent:tests.e2e.agents:Fails")
     done = a2a_fn("call", server.url, "hello")

@@ -55,7 +55,9 @@ class Old:
     async def call(self, method: str, params: Any, path: str = "", **headers: str) -> Any:
         answer = await self.post(method, params, path, **headers)
         assert answer.status_code == 200, answer.text
-        envelope = answer.json()
+        streams = method in ("message/stream", "tasks/resubscribe")
+        text = answer.text.removeprefix("data: ") if streams else answer.text
+        envelope = json.loads(text)
         assert envelope["jsonrpc"] == "2.0"
         assert envelope["id"] == "c-1"
         return envelope["result"] if "result" in envelope else envelope["error"]
@@ -201,6 +203,19 @@ async def test_role_and_text_are_enough(old, part):
     assert task["artifacts"][0]["parts"][0]["text"] == "hi"
     (message,) = task["history"]
     assert len(message["messageId"]) >= 16
+
+
+async def test_elsewhere_a_message_has_an_id(old):
+    error = await old.call("message/send", {"message": {"role": "user", "parts": [TEXT]}})
+    assert error["code"] == -32602
+    assert error["message"].startswith("message.messageId is required")
+
+
+async def test_a_stream_that_cannot_begin_is_a_stream_of_the_error(old):
+    answer = await old.post("tasks/resubscribe", {"id": "unknown"})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    (line,) = answer.text.splitlines()[:1]
+    assert json.loads(line.removeprefix("data: "))["error"]["code"] == -32001
 
 
 async def test_two_messages_without_an_id_are_two(old):

@@ -69,7 +69,7 @@ class JsonRpc03(JsonRpc):
         with _reading(type(into).__name__):
             if not isinstance(document, dict):
                 raise ParseError("it is not an object")
-            kind = _KINDS.get(document.get("kind") or _guess(document), types.Task)
+            kind = _KINDS.get(str(document.get("kind") or _guess(document)), types.Task)
             return _put(kind.model_validate(document), into)
 
 

@@ -95,7 +95,7 @@ def missing_extensions(card: AgentCard, asked: Collection[str]) -> list[str]:
 
 def api_key_header(card: AgentCard) -> str:
     """The header that the card names for an API key; "" if it names none."""
-    for scheme in card.security_schemes.values():
+    for _, scheme in sorted(card.security_schemes.items()):
         key = scheme.api_key_security_scheme
         if scheme.WhichOneof("scheme") == "api_key_security_scheme" and key.location == "header":
             return key.name
@@ -104,7 +104,8 @@ def api_key_header(card: AgentCard) -> str:
 
 def ways_in(card: AgentCard) -> str:
     """How one may authenticate, with the option for each; "" if the card does not say."""
-    ways = dict.fromkeys(map(_way, card.security_schemes.values()))
+    schemes = sorted(card.security_schemes.items())  # a proto map has no order of its own
+    ways = dict.fromkeys(_way(scheme) for _, scheme in schemes)
     return f"the card announces {', or '.join(ways)}" if ways else ""
 
 

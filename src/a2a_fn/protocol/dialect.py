@@ -17,6 +17,10 @@ from .operations import OPERATIONS, Operation
 class Dialect(Protocol):
     """What one version says where another says something else. Knows no HTTP."""
 
+    streams_errors: bool
+    """Whether a streaming call that fails at once is answered by a stream of that error alone,
+    and not by plain JSON."""
+
     def operation(self, method: str) -> Operation:
         """The operation of a JSON-RPC method; MethodNotFoundError."""
         ...
@@ -40,6 +44,8 @@ class Dialect(Protocol):
 
 class V10:
     """A2A 1.0: ProtoJSON of the proto types that the handler takes."""
+
+    streams_errors = False
 
     def operation(self, method: str) -> Operation:
         """The operation of that name."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
-_JSON = b"application/json"
+JSON = b"application/json"
 
 PATIENCE = 2.0
 """Seconds after which a call that is not answered is given up when its client leaves. Before that
@@ -136,7 +136,7 @@ async def send_json(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
     head: bool = False,
-    media_type: bytes = _JSON,
+    media_type: bytes = JSON,
 ) -> None:
     """Answer with a JSON document; ``head``: with everything but the document."""
     raw = [(b"content-type", media_type), (b"content-length", b"%d" % len(body))]

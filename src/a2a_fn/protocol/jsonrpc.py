@@ -30,6 +30,7 @@ from .dialect import V10, Dialect
 from .errors import describe
 from .exchange import (
     DEFAULTS,
+    JSON,
     BodyTooLarge,
     Disconnected,
     Limits,
@@ -71,6 +72,7 @@ class JsonRpc:
         call_id: envelope.CallId = None
         caller = Caller()
         dialect = self._v10
+        operation: Operation | None = None
         status = 200
         headers: dict[str, str] = {}
         try:
@@ -104,7 +106,10 @@ class JsonRpc:
                 status = 503
                 headers["Retry-After"] = str(fault.retry_after)
             body = envelope.failure(call_id, dialect.error(fault))
-        await send_json(send, body, status=status, headers=headers)
+        media_type = JSON
+        if operation is not None and operation.streams and dialect.streams_errors:
+            media_type, body = sse.MEDIA_TYPE, b"data: %s\n\n" % body
+        await send_json(send, body, status=status, headers=headers, media_type=media_type)
 
     def _dialect(self, scope: Scope, method: str) -> Dialect:
         """The dialect of the version that the request asks for."""

@@ -20,11 +20,13 @@ from starlette.types import Receive, Send
 from .callers import Frame
 from .exchange import disconnected
 
+MEDIA_TYPE = b"text/event-stream; charset=utf-8"
+
 _START = {
     "type": "http.response.start",
     "status": 200,
     "headers": [
-        (b"content-type", b"text/event-stream; charset=utf-8"),
+        (b"content-type", MEDIA_TYPE),
         (b"cache-control", b"no-cache, no-transform"),
         (b"x-accel-buffering", b"no"),
     ],

@@ -12,6 +12,7 @@ cold start. Beyond what the SDK's own adapter does:
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any, cast
@@ -82,7 +83,10 @@ _FINAL = frozenset(
 
 
 class V03:
-    """The dialect of A2A 0.3; ``four_states``: for clients that know only four task states."""
+    """The dialect of A2A 0.3; ``four_states``: for clients that know only four task states, and
+    no messageId."""
+
+    streams_errors = True  # a client of 0.3 reads the answer to a streaming call as a stream only
 
     def __init__(self, *, four_states: bool = False) -> None:
         self._four_states = four_states
@@ -98,7 +102,10 @@ class V03:
 
     def request(self, operation: Operation, params: object) -> Message:
         """The params, translated and read strictly."""
-        return v03_params.read(operation.name, envelope.by_name(params))
+        named = envelope.by_name(params)
+        if self._four_states:
+            named = _with_message_id(named)
+        return v03_params.read(operation.name, named)
 
     def answer(self, operation: Operation, answer: Message) -> Any:
         """The answer in the types of 0.3; a deletion's is null."""
@@ -119,6 +126,15 @@ class V03:
     def frames(self, frames: AsyncIterator[Frame]) -> AsyncIterator[Frame]:
         """The frames up to the first that 0.3 calls final."""
         return until_final(frames, four_states=self._four_states)
+
+
+def _with_message_id(params: Any) -> Any:
+    """The params with a messageId made up, if they have none: these clients do not know it. Other
+    clients of 0.3 must send one, for only with it can a request be sent again safely."""
+    message = params.get("message")
+    if not isinstance(message, dict) or message.get("messageId") or message.get("message_id"):
+        return params
+    return {**params, "message": {**message, "messageId": str(uuid.uuid4())}}
 
 
 async def until_final(

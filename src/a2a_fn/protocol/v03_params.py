@@ -4,7 +4,7 @@ In three steps: what 0.3's smallest clients leave out is filled in, the a2a-sdk'
 conversions translate, and the result is read again by ``inputs.read``, so that every rule of 1.0
 holds. Each step's faults name fields as 0.3 does.
 
-Left out may be: the messageId, every ``kind``, and a part may say ``type`` for ``kind``.
+Left out may be every ``kind``, and a part may say ``type`` for ``kind``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import math
-import uuid
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -219,8 +218,6 @@ def _whole(holder: dict[str, Any], prefix: str) -> dict[str, Any]:
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
     message = {name: value for name, value in message.items() if value is not None}
-    if "messageId" not in message and "message_id" not in message:
-        message["messageId"] = str(uuid.uuid4())
     parts = message.get("parts")
     if isinstance(parts, list):
         message["parts"] = [_part(part, f"message.parts[{i}]") for i, part in enumerate(parts)]

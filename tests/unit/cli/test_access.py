@@ -211,7 +211,7 @@ class TestDenials:
                 401,
                 (),
                 "wants credentials (HTTP 401); the card announces "
-                "bearer (--token), or an API key in X-Team-Key (--api-key)",
+                "an API key in X-Team-Key (--api-key), or bearer (--token)",
             ),
             (401, ("--token", "wrong"), "refuses these credentials (HTTP 401); the card announces"),
             (403, ("--token", "wrong"), "does not allow this with these credentials (HTTP 403)"),

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
-from a2a.types.a2a_pb2 import AgentCard, CancelTaskRequest, GetTaskRequest
+from a2a.types.a2a_pb2 import (
+    AgentCard,
+    CancelTaskRequest,
+    GetTaskRequest,
+    StreamResponse,
+    Task,
+)
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -13,6 +20,8 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 from google.protobuf.json_format import ParseDict
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
@@ -152,6 +161,38 @@ class TestTenant:
             "CancelTask", CancelTaskRequest(id=task)
         )
         assert ask.url == f"http://x/tasks/{path}:cancel"
+
+
+NAMES = [
+    "kind", "id", "contextId", "status", "state", "message", "messageId", "parts", "role", "text",
+    "result", "error", "code", "data", "task", "statusUpdate", "artifact", "taskId",
+    "final", "msg", "content", "type", "details", "reason",
+]  # fmt: skip
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(NAMES) | st.text(max_size=2),
+            inner | st.sampled_from(["task", "message", "status-update", "completed", "agent"]),
+            max_size=4,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.3"])
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"])
+@given(body=ODD)
+@example(body={"kind": []})
+@settings(max_examples=150, deadline=None)
+def test_whatever_a_server_answers_is_an_answer_or_one_clear_failure(binding, version, body):
+    one = choose(card((binding, version, "/")), "http://x")
+    spoken = binding_for(one.interface, one.url, one.version)
+    for document, into in ((body, StreamResponse()), ({"result": body}, Task())):
+        with contextlib.suppress(Failure):
+            assert spoken.result("GetTask", spoken.document(document), into) is into
 
 
 def pem():

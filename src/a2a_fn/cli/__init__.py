@@ -1,4 +1,4 @@
-"""The command `a2a-fn`: a client for any A2A 1.0 agent, the offline engine, and the local host.
+"""The command `a2a-fn`: a client for any A2A agent, the offline engine, and the local host.
 
 Exit codes:
 

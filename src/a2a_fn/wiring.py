@@ -185,8 +185,8 @@ class Services:
     @cached_property
     def cards(self) -> Cards:
         """The agent's cards. Raises InvalidSettings if they are to be signed for any address."""
-        from .protocol.auth import schemes
         from .protocol.card import Cards
+        from .protocol.schemes import schemes
 
         settings = self.settings
         signed = bool(settings.signing_secret or settings.signing_keys)
@@ -249,16 +249,25 @@ class Services:
     @cached_property
     def gate(self) -> Gate:
         """What every call must pass."""
-        from .protocol.auth import authenticator, schemes
         from .protocol.gate import Gate
         from .protocol.operations import Capabilities
-        from .protocol.rate import Rate
+        from .protocol.schemes import concerned, schemes
 
         settings = self.settings
-        clock = SystemClock()
+        authenticate = limit = None
+        if concerned(settings):
+            from .protocol.auth import authenticator
+
+            authenticate = authenticator(
+                settings, fetch=_fetch, reveal=self.reveal, clock=SystemClock()
+            )
+        if settings.rate_limit:
+            from .protocol.rate import Rate
+
+            limit = Rate(settings.rate_limit, SystemClock())
         return Gate(
-            authenticate=authenticator(settings, fetch=_fetch, reveal=self.reveal, clock=clock),
-            limit=Rate(settings.rate_limit, clock) if settings.rate_limit else None,
+            authenticate=authenticate,
+            limit=limit,
             capabilities=Capabilities(
                 streaming=settings.streaming, extended_card=bool(schemes(settings))
             ),

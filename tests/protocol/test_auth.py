@@ -27,8 +27,8 @@ from tests.protocol.issuer import (
 )
 
 from a2a_fn.errors import Unavailable
-from a2a_fn.protocol.auth import LONGEST, authenticator, schemes
-from a2a_fn.protocol.schemes import Schemes
+from a2a_fn.protocol.auth import LONGEST, authenticator
+from a2a_fn.protocol.schemes import Schemes, schemes
 from a2a_fn.settings import Settings
 from a2a_fn.wiring import build_services
 

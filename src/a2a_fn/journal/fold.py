@@ -11,8 +11,7 @@ are added, replaced or appended to), with two of our own:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 from a2a.types.a2a_pb2 import Artifact, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus
 from a2a.types.a2a_pb2 import TaskStatusUpdateEvent as StatusUpdate
@@ -36,8 +35,7 @@ MOVES = 16  # status times that a head remembers at most, for the lists of its c
 DEDUPE_WINDOW = 600_000  # ms in which the same message again is the same request (rule 34)
 
 
-@dataclass(frozen=True, slots=True)
-class Active:
+class Active(NamedTuple):
     """The turn that is open in a context. Times in ms."""
 
     task: str
@@ -52,8 +50,7 @@ class Active:
     checkpoint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """A context after slot ``n``."""
 
     n: int = 0
@@ -64,8 +61,7 @@ class Context:
     active: Active | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """A task after slot ``slot``. The Task is never changed in place once it is in a Head."""
 
     task: Task
@@ -98,15 +94,14 @@ def fold_context(context: Context, n: int, slot: Slot) -> Context:
     epoch = context.epoch
     match slot.kind:
         case Kind.VOID:
-            return replace(context, n=n)
+            return context._replace(n=n)
         case Kind.SUBMITTED:
             active = Active(
                 slot.task, slot.digest, slot.alarm, slot.detached, slot.time, context.epoch
             )
         case Kind.CLAIMED if active:
             epoch = slot.epoch
-            active = replace(
-                active,
+            active = active._replace(
                 epoch=epoch,
                 claimed=True,
                 last=slot.time,
@@ -114,9 +109,9 @@ def fold_context(context: Context, n: int, slot: Slot) -> Context:
                 claims=active.claims + 1,
             )
         case Kind.EVENTS | Kind.BEAT | Kind.YIELDED if active:
-            active = replace(active, last=slot.time, claimed=slot.kind is not Kind.YIELDED)
+            active = active._replace(last=slot.time, claimed=slot.kind is not Kind.YIELDED)
             if slot.checkpoint:  # the only thing that counts as progress (rule 14)
-                active = replace(active, checkpoint=slot.checkpoint, attempts=0)
+                active = active._replace(checkpoint=slot.checkpoint, attempts=0)
         case Kind.FINISHED | Kind.ABANDONED:
             active = None
         case Kind.CANCELED if active and active.task == slot.task:
@@ -134,7 +129,7 @@ def fold_context(context: Context, n: int, slot: Slot) -> Context:
 def fold_head(head: Head | None, n: int, slot: Slot, context_id: str) -> Head:
     """The task after slot ``n``, which is a slot of this task."""
     if slot.kind is Kind.BEAT and head:
-        return replace(head, slot=n, generation=slot.generation)
+        return head._replace(slot=n, generation=slot.generation)
     task, streaming, safe = Task(), False, None
     created, listed = slot.time, True
     accepted: tuple[tuple[str, int], ...] = ()

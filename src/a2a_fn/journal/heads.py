@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from a2a.types.a2a_pb2 import Task
 
@@ -37,7 +36,8 @@ def slot_key(n: int) -> str:
 
 def encode_context(context: Context) -> bytes:
     """The bytes of a context head: JSON."""
-    return json.dumps(asdict(context), separators=(",", ":")).encode()
+    fields = context._asdict() | {"active": context.active and context.active._asdict()}
+    return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def decode_context(data: bytes) -> Context:

@@ -8,7 +8,6 @@ A person can read the line; a protobuf field that a later version adds survives 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -44,8 +43,7 @@ class Failure(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """One entry of a context's journal. Times in ms; generations count a task's events from 1."""
 
     kind: Kind
@@ -83,7 +81,7 @@ _NAMES = {  # in the header; left out when they are at their default
     "ck": "checkpoint",
     "rep": "reply",
 }
-_DEFAULTS = {name: Slot.__dataclass_fields__[name].default for name in _NAMES.values()}
+_DEFAULTS = {name: Slot._field_defaults[name] for name in _NAMES.values()}
 
 
 def encode(slot: Slot) -> bytes:

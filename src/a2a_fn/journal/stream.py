@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from typing import NamedTuple
 
 from .fold import Head, fold_head
@@ -81,8 +80,8 @@ async def as_of(
             continue
         over = slot.generation - generation
         if over > 0:  # the slot goes further: take its first events only
-            slot = replace(
-                slot, events=slot.events[:-over], generation=generation, state=0, status_time=0
+            slot = slot._replace(
+                events=slot.events[:-over], generation=generation, state=0, status_time=0
             )
         head = fold_head(head, number, slot, context_id)
         n = number - 1 if over > 0 else number

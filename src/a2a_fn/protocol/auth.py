@@ -27,7 +27,7 @@ from ..settings import Settings
 from .callers import Principal
 from .credentials import Credentials, Reveal, credentials
 from .gate import Authenticate
-from .schemes import Schemes
+from .schemes import Schemes, schemes
 
 REALM = "a2a"
 
@@ -36,19 +36,6 @@ LONGEST = 8 * 1024
 
 Fetch = Callable[[str], Awaitable[bytes]]
 """A URL -> the document there. Raises Unavailable."""
-
-
-def schemes(settings: Settings) -> Schemes:
-    """The schemes that the settings ask for; no secret is looked up for it."""
-    kinds = {kind for entry in settings.principals for kind in entry}
-    keys = settings.api_key or "api-key" in kinds
-    return Schemes(
-        bearer=bool(settings.token or "token" in kinds),
-        basic=bool(settings.basic_password or "password" in kinds),
-        api_key_header=settings.api_key_header if keys else "",
-        jwt_issuer=settings.jwt_issuer,
-        scopes=settings.jwt_scopes if settings.jwt_issuer else (),
-    )
 
 
 def authenticator(

@@ -43,15 +43,17 @@ class Wish(NamedTuple):
 
 
 def wish(iac_code: object) -> Wish | None:
-    """The wish in the decoded ``metadata.iac_code`` of a message, None if it names no folder.
+    """The wish in the value of a message's ``metadata.iac_code``, None if it names no folder.
 
-    ``cwd`` is a path, ``createCwd`` whether it is to be made. Raises InvalidWorkspace.
+    It is a Struct, or a dict: ``cwd`` is a path, ``createCwd`` whether that is to be made.
+    Raises InvalidWorkspace.
     """
     if iac_code is None:
         return None
     if not isinstance(iac_code, Mapping):
         raise InvalidWorkspace
-    cwd, create = iac_code.get("cwd"), iac_code.get("createCwd")
+    known = {key: iac_code[key] for key in ("cwd", "createCwd") if key in iac_code}
+    cwd, create = known.get("cwd"), known.get("createCwd")
     if not isinstance(create, bool | None):
         raise InvalidWorkspace
     if cwd is None:

@@ -37,6 +37,20 @@ V03: tuple[Deviation, ...] = (
         ),
     ),
     Deviation(
+        "As in 1.0, a webhook that would never be called is refused; of a stream, in the stream.",
+        "8.2",
+        "Client attempted to use push notification features (e.g., "
+        "tasks/pushNotificationConfig/set) but the server agent does not support them",
+        tuple(
+            Case("refused: a push config in a message", 1, path, theirs, ours, RPC)
+            for path, theirs, ours in (
+                ("events[0]", "task: SUBMITTED", None),
+                ("events[1]", "statusUpdate: COMPLETED", None),
+                ("events[0]", None, "error PUSH_NOTIFICATION_NOT_SUPPORTED"),
+            )
+        ),
+    ),
+    Deviation(
         "As in 1.0, WORKING is said by whoever takes the task; and a text of 0.3 has no media type "
         "for which it could be refused.",
         "7.2",
@@ -54,38 +68,32 @@ V03: tuple[Deviation, ...] = (
     ),
 )
 
-NO_STREAM = {
-    RPC: (
-        "7",
-        "The A2A Server's HTTP response body MUST be a JSONRPCResponse object (or, for streaming "
-        "methods, an SSE stream where each event's data is a JSONRPCResponse).",
-    ),
-    REST: (
-        "3.2.3",
-        "Error Format: MUST return error responses in a consistent JSON format that maps to A2A "
-        "error types.",
-    ),
-}
-"""The one that every refused stream has: a plain error from us; from the SDK a stream with nothing
-else in it, which over HTTP+JSON is cut in its first chunk."""
+NO_STREAM = (
+    "3.2.3",
+    "Error Format: MUST return error responses in a consistent JSON format that maps to A2A error "
+    "types.",
+)
+"""The one that every refused stream over HTTP+JSON has: a plain error from us; from the SDK a
+response that is cut in its first chunk."""
 
 
 def inherited(wire: str) -> tuple[Deviation, ...]:
     """The deviations of 1.0 as a wire of 0.3 shows them."""
+    if wire != RPC:
+        return V10
     return tuple(
-        deviation._replace(
-            cases=tuple(
-                _of_v03(case, wire)
-                for case in deviation.cases
-                if wire == REST or case.path != "error.fields"  # 0.3 has no place for them
-            )
-        )
-        for deviation in V10
+        each._replace(cases=tuple(_over_jsonrpc(case) for case in each.cases if _is_said(case)))
+        for each in V10
     )
 
 
-def _of_v03(case: Case, wire: str) -> Case:
-    if wire != RPC or not str(case.oracle).startswith("TASK_STATE_"):
+def _is_said(case: Case) -> bool:
+    """0.3 has no place for the names of fields over JSON-RPC, and refuses a stream in a stream."""
+    return case.path != "error.fields" and not isinstance(case.oracle, list)
+
+
+def _over_jsonrpc(case: Case) -> Case:
+    if not str(case.oracle).startswith("TASK_STATE_"):
         return case
     states = (case.oracle, case.product)
     oracle, product = (state.removeprefix("TASK_STATE_").lower() for state in states)

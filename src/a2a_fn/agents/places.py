@@ -124,14 +124,14 @@ def wished(message: Message) -> Wish | None:
     """The folder that a message asks for. Raises InvalidWorkspace."""
     if "iac_code" not in message.metadata.fields:
         return None
-    return wish(MessageToDict(message.metadata)["iac_code"])
+    return wish(message.metadata["iac_code"])
 
 
 def newest(tasks: Iterable[Task]) -> dict[str, Any]:
     """The note of the folder's newest state among a context's tasks; empty if there is none."""
     notes = []
     for task in tasks:
-        note = MessageToDict(task.metadata).get(f"iac_code.{NOTE}")
-        if isinstance(note, dict):
-            notes.append(note)
+        note = task.metadata.fields.get(f"iac_code.{NOTE}")
+        if note is not None:
+            notes.append(MessageToDict(note.struct_value))
     return max(notes, key=lambda note: float(note.get("version", 0)), default={})

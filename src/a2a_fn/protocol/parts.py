@@ -7,7 +7,6 @@ from pathlib import Path
 
 from a2a.types.a2a_pb2 import Message, Part
 from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
-from google.protobuf.json_format import MessageToDict
 
 from ..media import (
     FILE_LIMIT,
@@ -83,7 +82,7 @@ class Intake:
     def _folder(self, message: Message) -> Path | None:
         if "iac_code" not in message.metadata.fields:
             return None
-        asked = wish(MessageToDict(message.metadata)["iac_code"])
+        asked = wish(message.metadata["iac_code"])
         if asked is None:
             return None
         if self._roots is None:
@@ -134,8 +133,9 @@ def _check_bytes(part: Part) -> None:
     """Something that is no text, as an object: ``{"bytes": base64}``."""
     if part.data.WhichOneof("kind") != "struct_value":
         raise PartRefused("A2A binary data parts must contain an object.")
-    encoded = MessageToDict(part.data).get("bytes")
-    if not isinstance(encoded, str) or not encoded:
+    fields = part.data.struct_value.fields
+    encoded = fields["bytes"].string_value if "bytes" in fields else ""
+    if not encoded:
         raise PartRefused("A2A binary data parts must include base64 bytes.")
     try:
         data = base64.b64decode(encoded, validate=True)

@@ -1,0 +1,189 @@
+"""Which folders and files a message may name, whatever it writes."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from a2a.types.a2a_pb2 import Message, Part
+from a2a.utils.errors import A2AError
+from google.protobuf.struct_pb2 import Struct, Value
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from a2a_fn.agents.reading import READS, read
+from a2a_fn.media import media_types
+from a2a_fn.profile import IAC
+from a2a_fn.protocol.parts import Intake
+from a2a_fn.workspace import (
+    InvalidWorkspace,
+    PartRefused,
+    Roots,
+    Wish,
+    Workspace,
+    local_path,
+    relative_path,
+)
+
+STEPS = st.lists(
+    st.sampled_from(["..", ".", "", "%2e%2e", "%2E.", "a", "link", "//", "%00", "%2f", "é", "\\"])
+)
+
+
+@pytest.fixture(scope="module")
+def tree() -> Path:
+    """A root with a link that leads out of it, beside a secret."""
+    top = Path(tempfile.mkdtemp()).resolve()
+    (top / "root" / "a").mkdir(parents=True)
+    (top / "root" / "link").symlink_to(top)
+    (top / "secret").write_text("s")
+    (top / "root" / "open").write_text("o")
+    return top
+
+
+@given(steps=STEPS, secret=st.sampled_from(["secret", "open", "root/open"]), relative=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_no_spelling_of_a_path_leads_out(
+    tree: Path, steps: list[str], secret: str, relative: bool
+) -> None:
+    root = tree / "root"
+    start = "file:///" if relative else f"file://{root}/"
+    workspace = Workspace(root, (root,), relative=relative)
+    try:
+        data = workspace.read("/".join([start, *steps, secret]), 10, "too large")
+    except PartRefused:
+        return
+    assert data == b"o"
+
+
+def test_by_default_the_working_and_the_temporary_folder_are_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    roots = Roots()
+    here, temporary = (tmp_path / "here").resolve(), (tmp_path / "temporary").resolve()
+    assert roots.default() == here
+    assert [roots.find(Wish(str(folder))) for folder in (here, temporary)] == [here, temporary]
+    with pytest.raises(InvalidWorkspace):
+        roots.find(Wish(str(tmp_path.resolve())))
+
+
+def test_roots_may_be_relative_and_the_working_folder_need_not_be_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path)
+    roots = Roots(["a"])
+    assert roots.default() == (tmp_path / "a").resolve()
+    with pytest.raises(InvalidWorkspace):
+        roots.find(Wish(str(tmp_path)))
+
+
+def test_a_link_made_after_the_look_is_not_followed(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    (root / "x").write_text("x")
+
+    class Late(Workspace):
+        def locate(self, url: str) -> Path:
+            path = super().locate(url)
+            path.unlink()
+            path.symlink_to("/etc/passwd")
+            return path
+
+    with pytest.raises(PartRefused, match="must reference an existing file"):
+        Late(root, (root,)).read(f"file://{root}/x", 10_000, "too large")
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("file:///a/b", "/a/b"),
+        ("file://localhost/a", "/a"),
+        ("FILE:///a", "/a"),
+        ("file:/a", "/a"),
+        ("file:///a%20b%3F%23", "/a b?#"),
+        ("file:///%C3%A9", "/é"),
+        ("file:////a", "/a"),
+    ],
+)
+def test_a_file_url_is_a_path(url: str, path: str) -> None:
+    assert str(local_path(url)) == path
+
+
+def test_a_relative_path_begins_at_its_folder() -> None:
+    assert str(relative_path("file:///a/../b/./c")) == "b/c"
+    with pytest.raises(PartRefused):
+        relative_path("file:///a/../../b")
+
+
+# ---------------------------------------------------------------- whatever a message has in it
+
+TEXT = st.text(max_size=20)
+TYPES = st.sampled_from(
+    ["", "text/plain", "image/png", "application/json", "application/octet-stream", "x", "a/b;c"]
+)
+URLS = st.one_of(TEXT, TEXT.map("file://{}".format), TEXT.map("file:///{}".format))
+VALUES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.floats(allow_nan=False, allow_infinity=False), TEXT),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(TEXT, inner)),
+    max_leaves=8,
+)
+
+
+def value(plain: object) -> Value:
+    made = Value()
+    if isinstance(plain, dict):
+        for key, item in plain.items():
+            made.struct_value.fields[key].CopyFrom(value(item))
+        made.struct_value.SetInParent()
+    elif isinstance(plain, list):
+        made.list_value.values.extend(value(item) for item in plain)
+        made.list_value.SetInParent()
+    elif isinstance(plain, bool):
+        made.bool_value = plain
+    elif isinstance(plain, float):
+        made.number_value = plain
+    elif isinstance(plain, str):
+        made.string_value = plain
+    else:
+        made.null_value = 0
+    return made
+
+
+PARTS = st.builds(
+    Part,
+    filename=TEXT,
+    media_type=TYPES,
+) | st.one_of(
+    st.builds(Part, text=TEXT, media_type=TYPES),
+    st.builds(Part, raw=st.binary(max_size=20), media_type=TYPES, filename=TEXT),
+    st.builds(Part, url=URLS, media_type=TYPES),
+    st.builds(lambda data, t: Part(data=value(data), media_type=t), VALUES, TYPES),
+    st.builds(lambda data: Part(data=value({"bytes": data}), media_type="image/png"), VALUES),
+)
+
+
+@given(parts=st.lists(PARTS, max_size=4), about=VALUES, kept=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_a_message_is_taken_or_refused_in_a2as_words(
+    tree: Path, parts: list[Part], about: object, kept: bool
+) -> None:
+    message = Message(parts=parts, metadata=Struct(fields={"iac_code": value(about)}))
+    before = message.SerializeToString(deterministic=True)
+    roots = None if kept else Roots([tree / "root"])
+    intake = Intake(IAC, media_types(IAC.input_modes), roots)
+    try:
+        assert intake(message) == ""
+    except A2AError as error:
+        assert error.message
+    else:
+        workspace = None if roots is None else roots.workspace(tree / "root")
+        try:
+            read(message, READS, workspace)
+        except PartRefused as refused:
+            assert str(refused)
+    assert message.SerializeToString(deterministic=True) == before

@@ -91,6 +91,7 @@ def _agent(name: str) -> str:
 class Settings:
     """Every setting, with its default. Durations in seconds."""
 
+    config: str = _setting("", "the YAML file that settings are read from; not in that file itself")
     agent: str = _setting("iac:offline", "who answers, as adapter:target", _agent)
     engine: str = _setting(
         "sqlite", "where state lives: sqlite or memory", _one_of("sqlite", "memory")
@@ -210,6 +211,7 @@ def load(
     Raises InvalidSettings that lists every fault with the place it came from.
     """
     faults: list[str] = []
+    config = config or environ.get(f"{PREFIX}CONFIG") or None
     given: dict[str, tuple[str, object]] = {}
     for key, value in _from_file(config, faults).items():
         given[str(key).replace("-", "_")] = (f"{config}: {key}", value)
@@ -223,6 +225,7 @@ def load(
         if override is not None:
             given[key.replace("-", "_")] = (f"--{key.replace('_', '-')}", override)
     known = {f.name: f for f in dataclasses.fields(Settings)}
+    given["config"] = ("--config", str(config or ""))
     values: dict[str, Any] = {}
     for name, (where, value) in given.items():
         if name not in known:
@@ -242,6 +245,7 @@ def to_environment(settings: Settings) -> dict[str, str]:
     return {
         PREFIX + name.upper(): json.dumps(value) if isinstance(value, tuple) else str(value)
         for name, value in dataclasses.asdict(settings).items()
+        if name != "config"  # what it says is in the others
     }
 
 

@@ -150,7 +150,11 @@ class Services:
         """The folders that messages may name; None where each context has its own."""
         if self.settings.workspace == "context":
             return None
-        return Roots(self.settings.allowed_cwds, hidden=[self.settings.data])
+        settings = self.settings
+        files = [name for name in (settings.config, settings.card) if name]
+        return Roots(
+            settings.allowed_cwds, hidden=[settings.data, *files, *_secret_files(settings)]
+        )
 
     @cached_property
     def media_types(self) -> MediaTypes:
@@ -180,6 +184,10 @@ class Services:
             from .card_file import read_card
 
             profile = read_card(settings.card, profile)
+        if not profile.url_parts:  # an agent that reads files takes what the settings add
+            more = (*settings.text_mime_types, *settings.multimodal_mime_types)
+            modes = dict.fromkeys((*profile.input_modes, *more))
+            profile = profile._replace(input_modes=tuple(modes))
         return profile.requiring(settings.required_extensions)
 
     @cached_property
@@ -328,6 +336,15 @@ SPARE = 5.0  # seconds of an invocation that a sweep leaves unused
 def build_services(settings: Settings) -> Services:
     """The services of these settings; nothing is opened before it is used."""
     return Services(settings)
+
+
+def _secret_files(settings: Settings) -> list[str]:
+    """The files that secrets are read from."""
+    texts: list[object] = [settings.token, settings.basic_password, settings.api_key]
+    texts += [settings.signing_secret, settings.id_key, *settings.signing_keys]
+    texts += [value for entry in settings.principals for value in entry.values()]
+    found = [text for text in texts if isinstance(text, str) and text.startswith("file:")]
+    return [text.removeprefix("file:") for text in found]
 
 
 def _runtime(settings: Settings) -> str:

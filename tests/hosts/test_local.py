@@ -450,6 +450,7 @@ handler = Handler()
 
 VALUES = {
     "dedupe_window": 5.0,
+    "config": "",
     "agent": "echo:",
     "engine": "memory",
     "data": "elsewhere",

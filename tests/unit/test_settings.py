@@ -73,7 +73,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_an_empty_file_is_no_settings(tmp_path: Path) -> None:
     config = tmp_path / "a2a.yml"
     config.write_text("# nothing yet\n")
-    assert load(config, environ={}) == Settings()
+    assert load(config, environ={}) == Settings(config=str(config))
+    assert load(environ={"A2A_FN_CONFIG": str(config)}) == Settings(config=str(config))
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "example.com", "https://x/?a=b", "https://"])

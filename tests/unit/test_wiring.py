@@ -13,6 +13,7 @@ import pytest
 from a2a_fn.errors import InvalidSettings
 from a2a_fn.settings import Settings
 from a2a_fn.wiring import build_services
+from a2a_fn.workspace import PartRefused
 
 
 async def test_nothing_is_opened_before_it_is_used(tmp_path: Path) -> None:
@@ -37,6 +38,29 @@ def test_a_given_secret_is_used_and_not_kept(tmp_path: Path) -> None:
     )
     assert one != other
     assert not os.listdir(tmp_path)
+
+
+def test_files_with_secrets_are_in_no_workspace(tmp_path: Path) -> None:
+    names = ("a.yml", "card.yml", "token", "key.pem", "ann", "data/id.key", "template.yml")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Resources: {}\n")
+    settings = Settings(
+        data=str(tmp_path / "data"),
+        allowed_cwds=(str(tmp_path),),
+        config=str(tmp_path / "a.yml"),
+        card=str(tmp_path / "card.yml"),
+        token=f"file:{tmp_path / 'token'}",
+        signing_keys=(f"file:{tmp_path / 'key.pem'}",),
+        principals=({"name": "ann", "token": f"file:{tmp_path / 'ann'}"},),
+    )
+    roots = build_services(settings).roots
+    assert roots is not None
+    workspace = roots.workspace(tmp_path)
+    for name in names[:-1]:
+        with pytest.raises(PartRefused, match="outside the allowed workspace"):
+            workspace.read((tmp_path / name).as_uri(), 1000, "too large")
+    assert workspace.read((tmp_path / names[-1]).as_uri(), 1000, "too large")
 
 
 def test_a_data_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:

@@ -398,6 +398,7 @@ listing = [
         "list: since",
         *_zoo,
         listed(status_timestamp_after="$c.time"),
+        listed(status_timestamp_after="$c.time", context_id="c2"),
         listed(status_timestamp_after="2001-01-01T00:00:00Z"),
         listed(status_timestamp_after="2100-01-01T00:00:00Z"),
     ),

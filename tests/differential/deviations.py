@@ -32,24 +32,6 @@ class Deviation(NamedTuple):
     cases: tuple[Case, ...]
 
 
-LAGGING = Deviation(
-    "A task's artifacts reach the list when its turn rests or changes its state; until then the "
-    "list has fewer of them than GetTask.",
-    "3.1.4",
-    "the artifacts field should be included with its actual content",
-    (
-        Case(
-            "list: a task that works",
-            2,
-            "result.tasks[0].artifacts",
-            [{"artifactId": "a", "name": "a", "parts": [{"text": "x"}]}],
-            None,
-        ),
-    ),
-)
-"""Where the specification is on the SDK's side: what a list costs must not depend on how much its
-tasks are saying."""
-
 V10: tuple[Deviation, ...] = (
     Deviation(
         "A task is WORKING, and its stream says so, as soon as a worker has it, not when the agent "
@@ -245,7 +227,6 @@ V10: tuple[Deviation, ...] = (
             Case("tenant: got in another", 2, "result.totalSize", 1, 0),
         ),
     ),
-    LAGGING,
 )
 
 MEDIA_TYPE = (

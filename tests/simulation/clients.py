@@ -194,9 +194,10 @@ class Clients:
         shown: list[str] = []
         cursor: lists.Cursor | None = None
         pages = at = 0
+        whole = size == 2  # a third of the walks
         while True:
             try:
-                page = await lists.page(machine.journal, query, size, cursor)
+                page = await lists.page(machine.journal, query, size, cursor, whole=whole)
             except Unavailable:
                 await asyncio.sleep(1)
                 continue

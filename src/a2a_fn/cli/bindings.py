@@ -77,6 +77,8 @@ class JsonRpc:
         if error is not None:
             error = error if isinstance(error, dict) else {}
             raise refusal(error.get("code"), error.get("message"), error.get("data"))
+        if "result" not in body:
+            raise Failure("the server's answer has neither result nor error", Exit.UNREACHABLE)
         return body["result"]
 
     def method(self, operation: str) -> str:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from ..ports import Row
 from . import heads, index
-from .fold import Head
+from .fold import SETTLED, Head
+from .ids import partition_of
 from .journal import Journal
 
 COUNT_LIMIT = 200  # a list is counted up to here; beyond, the total is "at least"
@@ -48,11 +49,26 @@ class Page(NamedTuple):
     total: int
 
 
-async def page(journal: Journal, query: Query, size: int, cursor: Cursor | None) -> Page:
-    """One page of a listing."""
-    if query.context_id:
-        return await _of_context(journal, query, size, cursor)
-    return await _of_owner(journal, query, size, cursor)
+async def page(
+    journal: Journal, query: Query, size: int, cursor: Cursor | None, *, whole: bool = False
+) -> Page:
+    """One page of a listing. The words and artifacts of a turn that runs are there as of its last
+    change of state, unless ``whole``: then all that it said so far is read."""
+    read = _of_context if query.context_id else _of_owner
+    found = await read(journal, query, size, cursor)
+    if not whole:
+        return found
+    fresh = await asyncio.gather(*(_fresh(journal, query, head) for head in found.heads))
+    return found._replace(heads=tuple(fresh))
+
+
+async def _fresh(journal: Journal, query: Query, head: Head) -> Head:
+    """The task as of now. In a list of one state, as it was before it leaves that."""
+    if head.state in SETTLED:
+        return head
+    view = await journal.load(partition_of(head.task.id) or "", head.task.id)
+    now = view.tasks[head.task.id]
+    return now if query.state in (0, now.state) else head
 
 
 async def _of_context(journal: Journal, query: Query, size: int, cursor: Cursor | None) -> Page:

@@ -223,7 +223,8 @@ class TaskHandler:
         )
         size = request.page_size if request.HasField("page_size") else PAGE_SIZE
         cursor = self._pages.opened(request.page_token, query) if request.page_token else None
-        page = await lists.page(self._journal, query, size, cursor)
+        whole = request.include_artifacts
+        page = await lists.page(self._journal, query, size, cursor, whole=whole)
         answer = ListTasksResponse(page_size=size, total_size=page.total)
         for head in page.heads:
             task = _shown(head, request)

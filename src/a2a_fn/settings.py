@@ -67,6 +67,8 @@ def _key(text: str) -> str:
 
 def _http_url(url: str) -> str:
     parts = urlsplit(url)
+    if "@" in parts.netloc:
+        return "must not have a user name or a password in it"
     if not url or (parts.scheme in ("http", "https") and parts.netloc and not parts.query):
         return ""
     return "must be an http or https URL without a query, such as https://agent.example.com"
@@ -259,8 +261,13 @@ def _from_file(config: str | os.PathLike[str] | None, faults: list[str]) -> Mapp
     except OSError as error:
         faults.append(f"{config}: cannot be read: {error.strerror}")
         return {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        faults.append(f"{config}: is not YAML: {' '.join(str(error).split())}")
+    except UnicodeDecodeError:
+        faults.append(f"{config}: is not UTF-8")
+        return {}
+    except yaml.YAMLError as error:  # its text has the line itself, and that may be a secret's
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        faults.append(f"{config}: is not YAML{where}: {getattr(error, 'problem', '') or 'unread'}")
         return {}
     if loaded is None:
         return {}
@@ -296,7 +303,8 @@ def _typed(setting: dataclasses.Field[Any], value: object) -> Any:
     check = setting.metadata["check"]
     fault = check(typed) if check else ""
     if fault:
-        shown = "" if setting.metadata["secret"] else f", not {str(typed)[:60]!r}"
+        private = setting.metadata["secret"] or "@" in str(typed)  # a URL may hold a password
+        shown = "" if private else f", not {str(typed)[:60]!r}"
         raise ValueError(fault + shown)
     return typed
 

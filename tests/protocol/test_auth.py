@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import dataclasses
 import json
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -417,6 +419,8 @@ def oracle(headers: list[tuple[bytes, bytes]]) -> str | None:
 @given(st.lists(st.tuples(NAMES, VALUES), max_size=4))
 @example([(b"authorization", b"BeArEr   t0ken-of-carol")])
 @example([(b"authorization", BASIC[1].encode()), (b"cookie", b"x")])
+@example([(b"authorization", b"Bearer t0ken-of-carol\x0b")])  # no white space of HTTP's
+@example([(b"x-api-key", b"\x0ck3y-of-the-server\r\n")])
 def test_who_is_in_is_what_the_plainest_reading_says(headers: list[tuple[bytes, bytes]]) -> None:
     authenticate = authenticator(EVERYBODY, fetch=_no_fetch)
     assert authenticate is not None
@@ -530,6 +534,32 @@ async def test_keys_rotate_without_a_restart_and_a_dead_issuer_opens_no_door(_no
         document.update(status=404)
         _now.pass_by(500)
         assert (await call(server, bearer(kid="k9", which=1))).status_code == 200
+
+
+async def test_a_dead_issuer_is_503_at_every_door(_now: Clock) -> None:
+    artifact = f"artifacts/{'a' * 16}-{uuid.uuid4()}/{'b' * 64}/x.yml"
+    doors = [
+        *(
+            ("POST", path)
+            for path in ("", "a2a", "message:send", "message:stream", "red/message:send")
+        ),
+        *(
+            ("GET", path)
+            for path in ("tasks", "tasks/x", "extendedAgentCard", "v1/tasks/x", artifact)
+        ),
+    ]
+    headers = {**dict(bearer()), "A2A-Version": "1.0", "Content-Type": "application/json"}
+    async with (
+        issuing({"body": b"", "status": 500}) as url,
+        serving(dataclasses.replace(jwt_settings(url), a2a_v03=True)) as server,
+    ):
+        for method, path in doors:
+            down = await server.http.request(method, server.url + path, headers=headers)
+            assert (path, down.status_code) == (path, 503)
+            assert down.headers["retry-after"] == "1"
+            refused = await server.http.request(method, server.url + path)
+            assert (path, refused.status_code) == (path, 401)
+            assert refused.json() == {"error": "Unauthorized"}
 
 
 async def test_scopes_and_tenants_of_a_jwt(_now: Clock) -> None:

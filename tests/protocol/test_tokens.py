@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,6 +174,18 @@ def _hmac(header: dict[str, Any], key: bytes) -> str:
     return f"{body}.{part(hmac.digest(key, body.encode(), 'sha256'))}"
 
 
+async def test_an_algorithm_that_the_key_could_do_but_is_not_accepted() -> None:
+    curve = ec.generate_private_key(ec.SECP384R1())
+    algorithm = jwt.get_algorithm_by_name("ES384")
+    jwk = {**algorithm.to_jwk(curve.public_key(), as_dict=True), "kid": "k4"}
+    endpoint = Endpoint(key_set(public_jwk("RS256", "k1"), jwk))
+    for alg, kid, key in (("PS256", "k1", private_key("RS256")), ("ES384", "k4", curve)):
+        with pytest.raises(Rejected, match="algorithm"):
+            await tokens(endpoint=endpoint).principal(
+                signed({"alg": alg, "kid": kid}, claims(), alg, key)
+            )
+
+
 async def test_a_token_does_not_bring_its_own_key() -> None:
     own = public_jwk("RS256", "own", which=1)
     header = {"jwk": own, "jku": "https://evil.example.com/keys", "x5u": "https://evil.example.com"}
@@ -204,8 +217,6 @@ async def test_a_key_that_is_not_for_this_is_passed_over(jwk: dict[str, Any]) ->
 
 async def test_a_short_rsa_key_is_passed_over() -> None:
     weak = rsa.generate_private_key(public_exponent=65537, key_size=1024)
-    import jwt
-
     jwk = jwt.get_algorithm_by_name("RS256").to_jwk(weak.public_key(), as_dict=True)
     endpoint = Endpoint(key_set({**jwk, "kid": "k"}))
     with pytest.raises(Rejected, match="not by a key"):
@@ -298,6 +309,14 @@ def test_no_string_but_the_token_itself_is_believed(data: st.DataObject) -> None
         return
     with pytest.raises(Rejected):
         asyncio.run(tokens().principal(forged))
+
+
+async def test_a_token_has_one_spelling() -> None:
+    for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_":
+        if last == GOOD[-1]:
+            continue  # 15 of the others stand for the same signature
+        with pytest.raises(Rejected):
+            await tokens().principal(GOOD[:-1] + last)
 
 
 async def test_a_signed_payload_that_is_no_object_is_rejected() -> None:

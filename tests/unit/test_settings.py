@@ -54,7 +54,7 @@ def test_every_fault_is_said_at_once_with_its_place(tmp_path: Path) -> None:
     [
         (b"- a\n- b\n", "must be a mapping of settings, not a list"),
         (b"a: [", "is not YAML"),
-        (b"\xff\xfe\xff", "is not YAML"),
+        (b"\xff\xfe\xff", "is not UTF-8"),
         (b"1: 2\n", "there is no such setting"),
     ],
 )
@@ -63,6 +63,24 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, content: bytes, words: str) 
     config.write_bytes(content)
     with pytest.raises(InvalidSettings, match=words):
         load(config, environ={})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "token: @hunter2",
+        "token: 'hunter2",
+        "api-key: abc: hunter2",
+        "public-url: ftp://u:hunter2@h/",
+    ],
+)
+def test_a_fault_in_a_file_does_not_print_what_may_be_a_secret(tmp_path: Path, line: str) -> None:
+    config = tmp_path / "a2a.yml"
+    config.write_text(f"host: 127.0.0.1\n{line}\n")
+    with pytest.raises(InvalidSettings) as caught:
+        load(config, environ={})
+    assert "hunter2" not in str(caught.value)
+    assert str(config) in str(caught.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

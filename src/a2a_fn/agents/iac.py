@@ -104,7 +104,8 @@ class IacAgent:
         counts = ", ".join(f"{f.name}: {f.kind}" for f in report.files)
         await turn.tool("review-1", "iac_review", "completed", result=counts)
         found = report.findings
-        await turn.say(_headline(len(found), len(files)))
+        read = sum(not f.note.startswith("not reviewed:") for f in report.files)
+        await turn.say(_headline(len(found), read))
         for finding in found[:SHOWN]:
             fix = f"\n  Fix: {finding.fix}" if finding.fix else ""
             await turn.say(
@@ -162,6 +163,8 @@ def _asks_for_more(words: str) -> bool:
 
 
 def _headline(findings: int, files: int) -> str:
+    if not files and not findings:
+        return "There was nothing that I could review:\n"
     of = "1 file" if files == 1 else f"{files} files"
     if not findings:
         return f"I reviewed {of} and found nothing to change.\n"

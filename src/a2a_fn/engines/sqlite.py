@@ -27,7 +27,7 @@ class SqliteRows:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, clock: Clock, patience: float = 30.0
+        self, path: str | os.PathLike[str], *, clock: Clock, patience: float = 5.0
     ) -> None:
         self._link = SqliteLink(path, patience)
         self._clock = clock

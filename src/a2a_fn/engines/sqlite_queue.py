@@ -33,7 +33,7 @@ class SqliteQueue:
         clock: Clock,
         visible_after: float = 60.0,
         max_receives: int = 5,
-        patience: float = 30.0,
+        patience: float = 5.0,
     ) -> None:
         self._link = SqliteLink(path, patience)
         self._name = name

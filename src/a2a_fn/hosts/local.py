@@ -24,9 +24,11 @@ from ..errors import InvalidSettings, NotFound, Unavailable
 from ..logs import set_up_logs
 from ..settings import Settings, to_environment
 from ..wiring import Services, build_services
+from .names import OwnNames
 
 if TYPE_CHECKING:
     import uvicorn
+    from starlette.types import ASGIApp
 
 log = logging.getLogger("a2a_fn.host")
 
@@ -45,8 +47,11 @@ async def serve(settings: Settings, *, workers: int | None = None) -> int:
     _ready(services, count)
     if settings.signing_secret or settings.signing_keys:
         _ = services.keys  # now, rather than when the first client asks for the card
-    app = services.app()
-    listening = _listening(settings, open_to_all=services.gate.authenticate is None)
+    app: ASGIApp = services.app()
+    open_to_all = services.gate.authenticate is None
+    listening = _listening(settings, open_to_all=open_to_all)
+    if open_to_all and not settings.allow_anonymous:
+        app = OwnNames(app, settings.public_url)
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -7,7 +7,7 @@ what should be written: that is done by ``intents`` (clients) and by ``turns`` (
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 from a2a.types.a2a_pb2 import StreamResponse, TaskStatusUpdateEvent
@@ -26,6 +26,7 @@ from .view import View
 PAGE = 200  # slots read at once
 RETRIES = 6  # after an unknown result
 BACKOFF = 0.05  # seconds, doubled each time: 3 s in all
+PATIENCE = 5.0  # seconds after which nothing is tried again
 
 
 class Journal:
@@ -322,5 +323,11 @@ def _status(
     return payload
 
 
-def _backoff() -> list[float]:
-    return [BACKOFF * 2**i for i in range(RETRIES)]
+def _backoff() -> Iterator[float]:
+    """The waits after failed tries; fewer, where a try takes long to fail."""
+    now = asyncio.get_running_loop().time
+    end = now() + PATIENCE
+    for i in range(RETRIES):
+        if i and now() > end:
+            return
+        yield BACKOFF * 2**i

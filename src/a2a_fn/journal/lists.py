@@ -42,11 +42,13 @@ class Cursor(NamedTuple):
 
 class Page(NamedTuple):
     """Heads in order, where the next page begins (None: this was the last), and how many tasks
-    there are in all (at least, from ``COUNT_LIMIT`` on)."""
+    there are in all (at least, from ``COUNT_LIMIT`` on). ``cursors``: for each head, where the
+    next page would begin if this one ended with it."""
 
     heads: tuple[Head, ...]
     next: Cursor | None
     total: int
+    cursors: tuple[Cursor, ...] = ()
 
 
 async def page(
@@ -95,8 +97,9 @@ async def _of_context(journal: Journal, query: Query, size: int, cursor: Cursor 
     rest = [item for item in placed if cursor is None or item[0] < cursor.key]
     shown = rest[:size]
     total = cursor.total if cursor else len(placed)
-    more = Cursor(shown[-1][0], total, at) if len(rest) > size else None
-    return Page(tuple(head for _, head in shown), more, total)
+    cursors = tuple(Cursor(key, total, at) for key, _ in shown)
+    more = cursors[-1] if len(rest) > size else None
+    return Page(tuple(head for _, head in shown), more, total, cursors)
 
 
 async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | None) -> Page:
@@ -105,8 +108,7 @@ async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | 
     partition = both[1] if query.state else both[0]
     after = cursor.key if cursor else None
     at = cursor.at if cursor else 0  # 0: no row has been shown yet, the first one will tell
-    shown: dict[str, Head] = {}
-    last = ""
+    shown: dict[str, tuple[str, Head]] = {}
     while True:
         rows = await journal.rows.scan(partition, after=after, limit=size + 1, reverse=True)
         entries = [index.read(row) for row in rows]
@@ -122,13 +124,18 @@ async def _of_owner(journal: Journal, query: Query, size: int, cursor: Cursor | 
                 continue
             if len(shown) == size:
                 total = cursor.total if cursor else await _count(journal, partition, query, at)
-                return Page(tuple(shown.values()), Cursor(last, total, at), total)
+                return _page(shown, total, at, more=True)
             at = at or entry.time
-            shown.setdefault(entry.task, head)
-            last = row.key
+            shown.setdefault(entry.task, (row.key, head))
         if len(rows) <= size:
-            return Page(tuple(shown.values()), None, cursor.total if cursor else len(shown))
+            return _page(shown, cursor.total if cursor else len(shown), at, more=False)
         after = rows[-1].key
+
+
+def _page(shown: dict[str, tuple[str, Head]], total: int, at: int, *, more: bool) -> Page:
+    cursors = tuple(Cursor(key, total, at) for key, _ in shown.values())
+    heads = tuple(head for _, head in shown.values())
+    return Page(heads, cursors[-1] if more else None, total, cursors)
 
 
 async def _head(journal: Journal, entry: index.Entry, query: Query) -> Head | None:

@@ -7,6 +7,7 @@ function, the time between a request and its handler is part of every bill.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from functools import partial
 
@@ -30,6 +31,8 @@ from .rest import Rest
 
 ARTIFACT_PATHS = ("/artifacts/{task}/{sha256}/{name}", "/{tenant}/artifacts/{task}/{sha256}/{name}")
 """Where ``build_app``'s ``artifacts`` answers, with these path parameters."""
+
+log = logging.getLogger("a2a_fn.http")
 
 MAX_KEEP_ALIVE = 5.0
 """Seconds of silence after which a default a2a-sdk client gives up."""
@@ -127,6 +130,8 @@ class Health:
 async def _http_error(request: Request, error: Exception) -> Response:
     """Errors in HTTP's own terms (no such path, no credentials), as JSON."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    if error.status_code in (401, 403, 429):
+        log.info("refused", extra={"a2a": {"status": error.status_code}})
     body = json.dumps({"error": error.detail}, separators=(",", ":"))
     return Response(
         "" if request.method == "HEAD" else body,

@@ -83,8 +83,8 @@ class ArtifactRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "HEAD"):
             raise HTTPException(405, headers={"Allow": "GET, HEAD"})
-        caller = await self._gate.admit(scope)
         try:
+            caller = await self._gate.admit(scope)
             part, sha256 = await self._find(caller, scope["path_params"])
             head = scope["method"] == "HEAD"
             where = None if head else await self._journal.blobs.url(sha256, URL_SECONDS)

@@ -62,7 +62,8 @@ def base_url(scope: Scope) -> str:
         host = f"{name}:{port}" if port else name
     if not _HOST.fullmatch(host):
         return ""
-    return f"{scope.get('scheme', 'http')}://{host}{scope.get('root_path', '')}".rstrip("/")
+    scheme = "https" if scope.get("scheme") in ("https", "wss") else "http"
+    return f"{scheme}://{host}{scope.get('root_path', '')}".rstrip("/")
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:

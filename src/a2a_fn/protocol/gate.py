@@ -11,14 +11,15 @@ from urllib.parse import parse_qs
 
 from a2a.utils.errors import (
     ExtensionSupportRequiredError,
-    InvalidParamsError,
     VersionNotSupportedError,
 )
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from .. import logs
+from . import rules
 from .callers import Caller, Principal
+from .errors import invalid
 from .exchange import base_url, header, headers
 from .operations import Capabilities, Operation, refusal
 
@@ -77,9 +78,11 @@ class Gate(NamedTuple):
             (tenant,) = allowed
         if allowed is not None and tenant not in allowed:
             raise HTTPException(403)
+        wrong = rules.tenant(tenant) if tenant else None
+        if wrong is not None:  # a path can name anything, and owner() relies on its form
+            raise invalid("tenant", wrong)
         if tenant and self.tenants and tenant not in self.tenants:
-            fault = {"field": "tenant", "message": "there is no such tenant"}
-            raise InvalidParamsError("tenant: there is no such tenant", data={"errors": [fault]})
+            raise invalid("tenant", "names none that exists")
         return caller._replace(owner=owner(caller.principal.name, tenant), tenant=tenant)
 
     def version(self, scope: Scope) -> str:

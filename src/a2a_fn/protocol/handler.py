@@ -39,6 +39,7 @@ from .refusals import failed, translated
 
 TURN_ENDS = frozenset({Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED})
 PAGE_SIZE = 50
+PAGE_BYTES = 8 << 20  # of tasks in one answer of ListTasks; a larger one has fewer than asked for
 REFERENCES = 32  # tasks that one message may refer to
 HOLD = 2.0  # seconds that a stream waits for a bare Message before it shows the Task
 SPARE = 2.0  # seconds before the platform's deadline at which an answer leaves
@@ -145,7 +146,10 @@ class TaskHandler:
     ) -> intents.Accepted:
         if request.configuration.HasField("task_push_notification_config"):
             raise a2a.PushNotificationNotSupportedError
-        workspace = self._intake(request.message)
+        if any(part.HasField("url") for part in request.message.parts):  # files are looked at
+            workspace = await asyncio.to_thread(self._intake, request.message)
+        else:
+            workspace = self._intake(request.message)
         await self._check_references(request.message, caller)
         with translated():
             accepted = await intents.submit(
@@ -226,13 +230,18 @@ class TaskHandler:
         whole = request.include_artifacts
         page = await lists.page(self._journal, query, size, cursor, whole=whole)
         answer = ListTasksResponse(page_size=size, total_size=page.total)
-        for head in page.heads:
+        more, room = page.next, PAGE_BYTES
+        for i, head in enumerate(page.heads):
             task = _shown(head, request)
             if not request.include_artifacts:
                 task.ClearField("artifacts")
+            room -= task.ByteSize()
+            if i and room < 0:
+                more = page.cursors[i - 1]
+                break
             answer.tasks.append(task)
-        if page.next is not None:
-            answer.next_page_token = self._pages.sealed(page.next, query)
+        if more is not None:
+            answer.next_page_token = self._pages.sealed(more, query)
         return absolute(answer, caller)
 
     async def cancel_task(self, request: CancelTaskRequest, caller: Caller) -> Task:

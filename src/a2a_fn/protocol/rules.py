@@ -40,7 +40,8 @@ def _id(value: str) -> str | None:
     return "must be 1 to 128 letters, digits, or any of _ . : -"
 
 
-def _tenant(value: str) -> str | None:
+def tenant(value: str) -> str | None:
+    """What is wrong with the name of a tenant."""
     if not TENANT.fullmatch(value):
         return "must be 1 to 128 letters, digits, or any of _ . -, and begin with a letter or digit"
     if value in NO_TENANTS:
@@ -84,7 +85,7 @@ RULES: dict[str, Rule] = {
     f"{_PREFIX}.CancelTaskRequest.id": _id,
     f"{_PREFIX}.SubscribeToTaskRequest.id": _id,
 }
-RULES |= {f"{_PREFIX}.{name}.tenant": _tenant for name in _WITH_TENANT}
+RULES |= {f"{_PREFIX}.{name}.tenant": tenant for name in _WITH_TENANT}
 """Full name of a field -> its rule; for a repeated field, of each element. Not asked about a
 value that is the field's default, which in proto3 is the same as not given, unless the field
 tells the two apart."""

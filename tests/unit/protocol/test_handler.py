@@ -514,3 +514,24 @@ async def test_a_message_may_refer_to_tasks_of_its_owner_only(world: World) -> N
     assert faults[0][1]["errors"][0]["field"] == "message.referenceTaskIds[1]"
     with pytest.raises(a2a.InvalidParamsError, match="must be at most 32"):
         await world.handler.send_message(refers(*mine * 17), ME)
+
+
+async def test_a_page_of_large_tasks_ends_early_and_the_walk_has_them_all(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("a2a_fn.protocol.handler.PAGE_BYTES", 400)
+    for context in ("", "c"):
+        made = []
+        for i in range(5):
+            made.append(await opened(world, completes, message_id=f"{context}{i}", context=context))
+        shown: list[str] = []
+        sizes: list[int] = []
+        token = ""
+        while not sizes or token:
+            request = ListTasksRequest(page_size=4, page_token=token, context_id=context)
+            page = await world.handler.list_tasks(request, ME)
+            sizes.append(len(page.tasks))
+            shown += [task.id for task in page.tasks]
+            token = page.next_page_token
+        assert shown[:5] == made[::-1]
+        assert 1 <= max(sizes) < 4

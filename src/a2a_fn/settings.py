@@ -24,6 +24,9 @@ PREFIX = "A2A_FN_"
 CLIENT_PREFIX = "A2A_FN_CALL_"
 """Variables of the command line's client, which are no settings of a server."""
 
+NOT_EMPTY = ("token", "basic_username", "basic_password", "api_key", "jwt_issuer")
+"""Settings that ask for credentials: an empty one would open the door without a word."""
+
 FORERUNNER = {
     "IACCODE_A2A_HTTP_TOKEN": "token",
     "IACCODE_A2A_BASIC_USERNAME": "basic_username",
@@ -233,6 +236,9 @@ def load(
         if name not in known:
             faults.append(f"{where}: there is no such setting{_meant(name, list(known))}")
             continue
+        if name in NOT_EMPTY and value == "":  # from a variable that was not set, say
+            faults.append(f"{where}: must not be empty; leave it out to have none")
+            continue
         try:
             values[name] = _typed(known[name], value)
         except ValueError as error:
@@ -247,7 +253,7 @@ def to_environment(settings: Settings) -> dict[str, str]:
     return {
         PREFIX + name.upper(): json.dumps(value) if isinstance(value, tuple) else str(value)
         for name, value in dataclasses.asdict(settings).items()
-        if name != "config"  # what it says is in the others
+        if name != "config" and value != ""  # what the file says is in the others
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from a2a_fn.errors import InvalidSettings
-from a2a_fn.settings import Settings, load
+from a2a_fn.settings import NOT_EMPTY, Settings, load
 
 
 def test_the_defaults_are_valid() -> None:
@@ -130,3 +130,10 @@ def test_a_short_key_of_ids_is_refused_unless_it_is_kept_elsewhere() -> None:
     with pytest.raises(InvalidSettings, match="at least 16 characters"):
         load(environ={"A2A_FN_ID_KEY": "hunter2"})
     assert load(environ={"A2A_FN_ID_KEY": "env:KEY"}).id_key == "env:KEY"
+
+
+@pytest.mark.parametrize("name", NOT_EMPTY)
+def test_a_credential_that_is_empty_is_not_taken_for_none(name: str) -> None:
+    with pytest.raises(InvalidSettings, match="must not be empty"):
+        load(environ={f"A2A_FN_{name.upper()}": ""})
+    assert load(environ={name: ""}) == Settings()

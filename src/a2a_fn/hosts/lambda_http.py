@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 from typing import Any
 
 from mangum import Mangum
@@ -10,6 +11,8 @@ from mangum import Mangum
 from ..settings import Settings
 from ..wiring import Services
 from .loop import close_loop, process_loop
+
+log = logging.getLogger("a2a_fn.host")
 
 TEXT = ["text/", "application/json", "application/a2a+json"]
 """Media types that leave as text; Mangum would send A2A's own as base64."""
@@ -27,6 +30,8 @@ class HttpFunction:
         self._services = Services(
             dataclasses.replace(settings, blocking_wait=wait, streaming=False)
         )
+        if self._services.gate.authenticate is None and not settings.allow_anonymous:
+            log.warning("no credentials are asked for: whoever gets here is one and the same owner")
         self._mangum = Mangum(self._services.app(), lifespan="off", text_mime_types=TEXT)
 
     def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:

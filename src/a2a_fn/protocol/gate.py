@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import secrets
 from collections.abc import Awaitable, Callable
@@ -60,7 +61,7 @@ class Gate(NamedTuple):
         if self.limit is not None:
             wait = self.limit(principal.name)
             if wait > 0:
-                raise HTTPException(429, headers={"Retry-After": str(int(wait) + 1)})
+                raise HTTPException(429, headers={"Retry-After": str(math.ceil(wait))})
         return Caller(
             owner=owner(principal.name, ""),
             request_id=request_id,

@@ -11,6 +11,10 @@ INLINE_LIMIT = 5 << 20
 """Bytes of anything else that one part may carry."""
 FILE_LIMIT = 25 << 20
 """Bytes of anything else in a file that one part names."""
+FILES_LIMIT = 25 << 20
+"""Bytes of all files together that one message's parts name."""
+PARTS_LIMIT = 256
+"""Parts of one message."""
 
 UNTYPED = "application/octet-stream"
 

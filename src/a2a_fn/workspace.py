@@ -16,6 +16,13 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from .errors import A2aFnError
 
+LONGEST = 4096
+"""Characters of a path or a URL that are looked at: a longer one is no path of any system, and each
+of its segments would cost a question to the file system."""
+
+NO_FILES = (Path("/proc"), Path("/sys"), Path("/dev"))
+"""Folders of the system that hold no files."""
+
 NOT_LOCAL = "A2A file URL parts must use local file:// URLs."
 OUTSIDE = "A2A file URL part is outside the allowed workspace."
 MISSING = "A2A file URL part must reference an existing file."
@@ -74,6 +81,8 @@ class Workspace(NamedTuple):
 
     def locate(self, url: str) -> Path:
         """The resolved path of a ``file://`` URL. Raises PartRefused."""
+        if len(url) > LONGEST:
+            raise PartRefused(OUTSIDE)
         try:
             if self.relative:
                 resolved = ((self.folder or Path("/")) / relative_path(url)).resolve()
@@ -94,20 +103,21 @@ class Workspace(NamedTuple):
                 data = file.read(limit + 1)
             except OSError:
                 raise PartRefused(MISSING) from None
+        if data is None:  # not ready: nothing that a file is
+            raise PartRefused(MISSING)
         if len(data) > limit:  # it grew
             raise PartRefused(too_large)
         return data
 
-    def check(self, url: str, limit: int, too_large: str) -> None:
-        """As ``read``, without reading more than its size."""
-        self._open(url, limit, too_large).close()
+    def check(self, url: str, limit: int, too_large: str) -> int:
+        """As ``read``, without reading more than its size, which it returns."""
+        with self._open(url, limit, too_large) as file:
+            return os.fstat(file.fileno()).st_size
 
     def _open(self, url: str, limit: int, too_large: str) -> BinaryIO:
         path = self.locate(url)
-        # it is resolved, so a link there came later; and a pipe must not hold us up
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            file = open(os.open(path, flags), "rb")  # noqa: SIM115 - the caller closes it
+            file = open(_descriptor(path), "rb")  # noqa: SIM115 - the caller closes it
         except (OSError, ValueError):
             raise PartRefused(MISSING) from None
         about = os.fstat(file.fileno())
@@ -115,6 +125,22 @@ class Workspace(NamedTuple):
             return file
         file.close()
         raise PartRefused(too_large if stat.S_ISREG(about.st_mode) else MISSING)
+
+
+def _descriptor(path: Path) -> int:
+    """Open a resolved path, each of its folders by itself: a link in it came later, and is not
+    followed wherever it is. A pipe does not hold us up."""
+    through = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    folder = os.open(path.anchor, through)
+    try:
+        for name in path.parts[1:-1]:
+            inner = os.open(name, through, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        return os.open(path.name, flags, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 class Roots:
@@ -130,26 +156,28 @@ class Roots:
         self._working = Path.cwd()
         self._allowed = tuple(allowed)
         self._hidden = tuple(hidden)
-        self._resolved: tuple[tuple[Path, ...], tuple[Path, ...]] | None = None
+        self._resolved: tuple[Path, ...] | None = None
 
     def _folders(self) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-        """Roots and hidden folders, resolved at first use: few messages name a file."""
+        """Roots, resolved at first use since few messages name a file, and what is hidden in them,
+        resolved each time: files of secrets are links that move when a secret is renewed."""
         if self._resolved is None:
             import tempfile
 
-            allowed = self._allowed or (self._working, tempfile.gettempdir())
-            self._resolved = (
-                tuple((self._working / Path(root).expanduser()).resolve() for root in allowed),
-                tuple((self._working / folder).resolve() for folder in self._hidden),
+            working = [self._working] if self._working != Path("/") else []
+            allowed = self._allowed or (*working, tempfile.gettempdir())
+            self._resolved = tuple(
+                (self._working / Path(root).expanduser()).resolve() for root in allowed
             )
-        return self._resolved
+        hidden = (*NO_FILES, *(self._working / folder for folder in self._hidden))
+        return self._resolved, tuple(folder.resolve() for folder in hidden)
 
     def find(self, asked: Wish) -> Path:
         """The folder of a wish, resolved; it may be missing if it is to be made.
         Raises InvalidWorkspace."""
-        roots, hidden = self._folders()
-        if not asked.cwd.startswith("/"):
+        if not asked.cwd.startswith("/") or len(asked.cwd) > LONGEST:
             raise InvalidWorkspace
+        roots, hidden = self._folders()
         try:
             folder = Path(asked.cwd).resolve()
             there, missing = folder.is_dir(), not os.path.lexists(folder)

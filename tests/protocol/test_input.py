@@ -155,6 +155,7 @@ def padded(size: int) -> str:
 @pytest.mark.parametrize(
     ("build", "limit", "what"),
     [
+        (lambda n: {"text": "€" + "x" * (n - 3)}, MIB, "A2A text part"),
         (lambda n: raw(b"x" * n, "text/plain"), MIB, "A2A raw part"),
         (lambda n: raw(b"\xff" * n, "image/png"), 5 * MIB, "A2A binary raw part"),
         (lambda n: raw(b"\xff" * n), 5 * MIB, "A2A binary raw part"),
@@ -168,7 +169,7 @@ def padded(size: int) -> str:
             "A2A binary data part",
         ),
     ],
-    ids=["raw text", "raw image", "raw", "data", "data with bytes"],
+    ids=["text", "raw text", "raw image", "raw", "data", "data with bytes"],
 )
 async def test_the_limit_of_a_part_is_exact(
     iac: Deployment, build: Any, limit: int, what: str
@@ -196,6 +197,19 @@ async def test_the_limit_of_a_file_is_exact(
     reason = f"{what} content is too large."
     refusal = await iac.refusal("look", url(root / "f", media_type), **at(str(root)))
     assert refusal == (INVALID, reason)
+
+
+async def test_the_limit_of_the_parts_is_exact(iac: Deployment) -> None:
+    assert "result" in await iac.send(*["look"] * 256)
+    assert await iac.refusal(*["look"] * 257) == (INVALID, "message.parts must be at most 256")
+
+
+async def test_the_files_of_a_message_have_a_limit_together(iac: Deployment, root: Path) -> None:
+    (root / "f").write_bytes(b"x" * 5 * MIB)
+    five = [url(root / "f", "image/png")] * 5
+    assert "result" in await iac.send("look", *five, **at(str(root)))
+    refusal = await iac.refusal("look", *five, url(root / "f", "image/png"), **at(str(root)))
+    assert refusal == (INVALID, "A2A file URL parts are too large together.")
 
 
 # ---------------------------------------------------------------- files of this machine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from a2a_fn.workspace import (
     Roots,
     Wish,
     Workspace,
+    _descriptor,
     local_path,
     relative_path,
 )
@@ -187,3 +189,43 @@ def test_a_message_is_taken_or_refused_in_a2as_words(
         except PartRefused as refused:
             assert str(refused)
     assert message.SerializeToString(deterministic=True) == before
+
+
+def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "f").write_text("x")
+    os.close(_descriptor(tmp_path / "real" / "f"))
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    for path in (tmp_path / "link" / "f", tmp_path / "real" / "f" / "x", tmp_path / "none" / "f"):
+        with pytest.raises(OSError):
+            _descriptor(path)
+
+
+def test_a_hidden_file_is_hidden_where_it_is_now(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).write_text("secret")
+    (tmp_path / "token").symlink_to(tmp_path / "one")
+    workspace = Roots([tmp_path], hidden=[tmp_path / "token"])
+    for name in ("one", "two"):
+        (tmp_path / "token").unlink()
+        (tmp_path / "token").symlink_to(tmp_path / name)
+        with pytest.raises(PartRefused, match="outside"):
+            workspace.workspace(tmp_path).read((tmp_path / name).as_uri(), 100, "too large")
+
+
+def test_the_root_of_the_machine_is_no_root_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    workspace = Roots().workspace(None)
+    for path in ("/etc/passwd", "/proc/self/environ"):
+        with pytest.raises(PartRefused, match="outside"):
+            workspace.read(f"file://{path}", 10_000_000, "too large")
+    with pytest.raises(PartRefused, match="outside"):
+        Roots(["/"]).workspace(None).read("file:///proc/self/status", 10_000_000, "too large")
+
+
+def test_a_path_that_is_too_long_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "resolve", None)
+    with pytest.raises(PartRefused, match="outside"):
+        Workspace(None, ()).locate("file:///" + "a/" * 3000)
+    with pytest.raises(InvalidWorkspace):
+        Roots(["/tmp"]).find(Wish("/" + "a/" * 3000))

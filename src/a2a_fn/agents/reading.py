@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,12 +37,15 @@ from ..workspace import (
 
 READS = media_types(IAC.input_modes)
 
-_FENCE = re.compile(r"^```[ \t]*([\w+-]*)[^\n]*\n(.*?)^```[ \t]*$", re.S | re.M)
+# Every pattern here is linear in the text, which anybody may send: a blank before a word is matched
+# possessively, and fences are found line by line.
+_OPENS = re.compile(r"```[ \t]*+([\w+-]*)")
 _TEMPLATE = re.compile(
     r"ROSTemplateFormatVersion|AWSTemplateFormatVersion|"
-    r"^\s*(resource|variable|module|provider|terraform|data)\b[^\n]*\{",
+    r"^[ \t]*+(?:resource|variable|module|provider|terraform|data)\b[^\n{]*+\{",
     re.M,
 )
+_TERRAFORM = re.compile(r"^[ \t]*+(?:resource|variable|module)[ \t]++\"", re.M)
 _NAMES = {"hcl": "main.tf", "terraform": "main.tf", "tf": "main.tf", "json": "template.json"}
 
 
@@ -79,16 +83,18 @@ def read(
     words: list[str] = []
     files: dict[str, str] = {}
     unread: list[Manifest] = []
+    taken: Counter[str] = Counter()
     for part in message.parts:
         text = _content(part, types.kind(part.media_type), workspace)
         if isinstance(text, Manifest):
             unread.append(text)
         elif part.HasField("text") and not part.filename:
-            words.append(_FENCE.sub("", text) if _FENCE.search(text) else text)
-            for language, code in _FENCE.findall(text):
-                _add(files, _name_for(language.lower(), code), code)
+            rest, blocks = fenced(text)
+            words.append(rest)
+            for language, code in blocks:
+                _add(files, taken, _name_for(language.lower(), code), code)
         else:
-            _add(files, _filename(part) or _name_for("", text), text)
+            _add(files, taken, _filename(part) or _name_for("", text), text)
     joined = "\n".join(words)
     template = _TEMPLATE.search(joined)
     if not files and template:
@@ -97,7 +103,7 @@ def read(
         brace = joined.find("{")
         if 0 <= brace < at:  # a JSON template begins at its brace
             line = brace
-        _add(files, _name_for("", joined[line:]), joined[line:])
+        _add(files, taken, _name_for("", joined[line:]), joined[line:])
         joined = joined[:line]
     return Request(joined, files, tuple(unread))
 
@@ -144,13 +150,43 @@ def _filename(part: Part) -> str:
     return local_path(part.url).name
 
 
-def _add(files: dict[str, str], name: str, text: str) -> None:
+def fenced(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """The text without its blocks between ``` lines, and the blocks: (language, code). A fence may
+    begin behind words on its line ("Review this: ```yaml"); it ends at a line of ``` alone. One
+    that does not end is no block."""
+    rest: list[str] = []
+    blocks: list[tuple[str, str]] = []
+    opened: tuple[str, str, int] | None = None  # words before it, language, first line of code
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if opened is not None:
+            if line.rstrip() == "```":
+                before, language, first = opened
+                blocks.append((language, "".join(f"{one}\n" for one in lines[first:i])))
+                if before:
+                    rest.append(before)
+                opened = None
+            continue
+        at = line.find("```")
+        opens = _OPENS.match(line, at) if at >= 0 and line.count("```") == 1 else None
+        if opens is None:
+            rest.append(line)
+        else:
+            opened = (line[:at].rstrip(), opens[1], i + 1)
+    if opened is not None:
+        rest += lines[opened[2] - 1 :]
+    return "\n".join(rest), blocks
+
+
+def _add(files: dict[str, str], taken: Counter[str], name: str, text: str) -> None:
+    """Keep a file; a second one of that name gets a number (``taken``: where counting went on)."""
     stem, dot, ending = name.rpartition(".")
-    k = 1
-    while name in files:
-        k += 1
-        name = f"{stem}-{k}{dot}{ending}" if dot else f"{ending}-{k}"
-    files[name] = text
+    free = name
+    while free in files:
+        taken[name] += 1
+        k = taken[name] + 1
+        free = f"{stem}-{k}{dot}{ending}" if dot else f"{ending}-{k}"
+    files[free] = text
 
 
 def _name_for(language: str, text: str) -> str:
@@ -158,5 +194,4 @@ def _name_for(language: str, text: str) -> str:
         return _NAMES[language]
     if text.lstrip().startswith("{"):
         return "template.json"
-    terraform = re.search(r"^\s*(resource|variable|module)\s+\"", text, re.M)
-    return "main.tf" if terraform else "template.yml"
+    return "main.tf" if _TERRAFORM.search(text) else "template.yml"

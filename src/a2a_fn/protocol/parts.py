@@ -10,7 +10,9 @@ from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
 
 from ..media import (
     FILE_LIMIT,
+    FILES_LIMIT,
     INLINE_LIMIT,
+    PARTS_LIMIT,
     TEXT_LIMIT,
     UNTYPED,
     Kind,
@@ -33,6 +35,7 @@ from ..workspace import (
     wish,
 )
 from . import outputs
+from .errors import invalid
 
 GROWTH = 6  # bytes of compact JSON that one byte of a Value may become: a control character
 
@@ -54,6 +57,8 @@ class Intake:
     def __call__(self, message: Message) -> str:
         """The folder that the message names, resolved; "" if it names none, or none that may be:
         then the agent fails the task. Raises ContentTypeNotSupportedError, InvalidParamsError."""
+        if len(message.parts) > PARTS_LIMIT:
+            raise invalid("message.parts", f"must be at most {PARTS_LIMIT}")
         if self._passes:
             for i, part in enumerate(message.parts):
                 if part.media_type and not accepts(self._modes, part.media_type):
@@ -63,18 +68,24 @@ class Intake:
             folder, valid = self._folder(message), True
         except InvalidWorkspace:
             folder, valid = None, False
+        room = FILES_LIMIT
         for i, part in enumerate(message.parts):
             kind = self._types.kind(part.media_type)
             content = part.WhichOneof("content")
             if kind is None or (content == "text" and kind == "binary"):
                 raise self._unsupported(i, part)
             try:
-                if content == "data":
+                if content == "text":
+                    if len(part.text.encode()) > TEXT_LIMIT:
+                        raise PartRefused("A2A text part content is too large.")
+                elif content == "data":
                     _check_data(part, kind)
                 elif content == "raw":
                     _check_raw(part.raw, kind)
                 elif content == "url":
-                    self._check_file(part.url, kind, message, folder, valid)
+                    room -= self._check_file(part.url, kind, message, folder, valid)
+                    if room < 0:
+                        raise PartRefused("A2A file URL parts are too large together.")
             except PartRefused as refused:
                 raise _invalid(i, str(refused)) from None
         return str(folder) if folder else ""
@@ -91,20 +102,23 @@ class Intake:
 
     def _check_file(
         self, url: str, kind: Kind, message: Message, folder: Path | None, valid: bool
-    ) -> None:
-        """Look at what the agent would read, as far as it is known where that is."""
+    ) -> int:
+        """Look at what the agent would read, as far as it is known where that is; its size."""
         if self._roots is None:
             relative_path(url)
-        elif not valid:
+            return 0
+        if not valid:
             local_path(url)  # the rest does not matter: the agent fails the task
-        else:
-            if folder is None and not (message.task_id or message.context_id):
-                folder = self._roots.default()
-            workspace = self._roots.workspace(folder)
-            if kind != "text":
-                workspace.check(url, FILE_LIMIT, BINARY_TOO_LARGE)
-            elif not is_utf8(workspace.read(url, TEXT_LIMIT, TEXT_TOO_LARGE)):
-                raise PartRefused(NOT_UTF8)
+            return 0
+        if folder is None and not (message.task_id or message.context_id):
+            folder = self._roots.default()
+        workspace = self._roots.workspace(folder)
+        if kind != "text":
+            return workspace.check(url, FILE_LIMIT, BINARY_TOO_LARGE)
+        data = workspace.read(url, TEXT_LIMIT, TEXT_TOO_LARGE)
+        if not is_utf8(data):
+            raise PartRefused(NOT_UTF8)
+        return len(data)
 
     def _unsupported(self, i: int, part: Part) -> ContentTypeNotSupportedError:
         supported = self._modes if self._passes else sorted(self._types.text | self._types.binary)

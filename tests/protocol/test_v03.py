@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -23,7 +24,11 @@ from a2a.types.a2a_pb2 import (
     TaskState,
     TaskStatusUpdateEvent,
 )
-from a2a.utils.errors import ExtensionSupportRequiredError, TaskNotFoundError
+from a2a.utils.errors import (
+    ExtensionSupportRequiredError,
+    InvalidParamsError,
+    TaskNotFoundError,
+)
 from google.protobuf.empty_pb2 import Empty
 from starlette.exceptions import HTTPException
 
@@ -726,3 +731,19 @@ def test_the_types_of_0_3_are_loaded_by_the_first_request_of_0_3_only(old_bindin
     assert "Task not found" in json.dumps(legacy)
     assert {"pydantic", "a2a.compat.v0_3.types"} <= set(after)
     assert not [name for name in after if name.startswith("a2a.server")]
+
+
+def test_a_small_body_takes_little_memory():
+    """Paths of fields are not spelt out for values that are right."""
+    value: Any = [0] * 95_000
+    for _ in range(29):
+        value = {"\N{GRINNING FACE}" * 64: value}
+    params = sent(TEXT, metadata=value)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidParamsError):
+            v03_params.read("SendMessage", params)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 60 << 20

@@ -10,6 +10,9 @@ from a2a.utils.errors import InvalidParamsError, InvalidRequestError, JSONParseE
 
 from . import outputs
 
+MAX_ID = 256
+"""Characters or digits of a call's id."""
+
 CallId = str | int | float | None
 
 
@@ -48,6 +51,10 @@ def identify(document: object) -> CallId:
     if not isinstance(document, dict):
         raise InvalidRequestError("A call must be a JSON object.")
     call_id = document.get("id")
+    if isinstance(call_id, str) and len(call_id) > MAX_ID:  # each event of a stream repeats it
+        raise InvalidRequestError(f"id must be at most {MAX_ID} characters long.")
+    if isinstance(call_id, int) and abs(call_id) >= 10**MAX_ID:
+        raise InvalidRequestError(f"id must be a number of at most {MAX_ID} digits.")
     if isinstance(call_id, str) and call_id.isascii():
         return call_id
     if isinstance(call_id, str):

@@ -54,7 +54,7 @@ def _sdk_rows() -> dict[type[Exception], Outcome]:
 _INTERNAL = JSON_RPC_ERROR_CODE_MAP[InternalError]
 _INVALID = JSON_RPC_ERROR_CODE_MAP[InvalidParamsError]
 _BUSY = Outcome(
-    _INTERNAL, 503, "UNAVAILABLE", "UNAVAILABLE", "The agent's store is not available: try again."
+    _INTERNAL, 503, "UNAVAILABLE", "UNAVAILABLE", "The agent cannot answer now: try again."
 )
 
 TABLE: Mapping[type[Exception], Outcome] = {
@@ -135,7 +135,8 @@ def describe(error: BaseException, request_id: str = "") -> Fault:
         details = (_info(_UNEXPECTED, {"reference": reference}),)
         return Fault(_UNEXPECTED, _UNEXPECTED.message, details)
     if outcome.http == 503:
-        logger.warning("unavailable, request %s", request_id, exc_info=error)
+        # without its trace: anybody can ask often while something is down
+        logger.warning("unavailable: %s: %s", type(error).__name__, error)
         retry = {"@type": _type("RetryInfo"), "retryDelay": f"{RETRY_AFTER}s"}
         return Fault(outcome, outcome.message, (_info(outcome, {}), retry))
     if not isinstance(error, A2AError):

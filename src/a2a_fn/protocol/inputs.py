@@ -49,12 +49,13 @@ class _Faults(list[dict[str, str]]):
     """What is wrong so far, as ``InvalidParamsError.data["errors"]`` has it."""
 
     def found(self, path: Path, message: str) -> None:
-        self.append({"field": _spell(path), "message": message})
+        self.append({"field": spell(path), "message": message})
         if len(self) >= MAX_FAULTS:
             raise _Enough
 
 
-def _spell(path: Path) -> str:
+def spell(path: Path) -> str:
+    """A path in JSON names: ``message.parts[0]``."""
     steps: list[str] = []
     while path is not None:
         path, step = path

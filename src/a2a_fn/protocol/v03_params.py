@@ -150,30 +150,36 @@ def _check_values(params: object) -> None:
     """Refuses what the SDK's types let through and protobuf chokes on: too much, too deep, half
     of a surrogate pair, a number that no double holds."""
     total = 0
-    waiting: list[tuple[object, str, int]] = [(params, "", 0)]
+    # paths are linked lists, as in ``inputs``: a hundred thousand of them are spelt out for nobody
+    waiting: list[tuple[object, inputs.Path, int]] = [(params, None, 0)]
     while waiting:
         value, path, depth = waiting.pop()
         if isinstance(value, str):
-            with _naming(path):
-                values.string(value)
+            _checked(value, path)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             if not _is_double(value):
-                raise invalid(path, "must be a number in the range of a double")
+                raise invalid(inputs.spell(path), "must be a number in the range of a double")
         elif isinstance(value, dict | list):
             if depth > MAX_DEPTH:
-                raise invalid(path, f"must not be nested deeper than {MAX_DEPTH} levels")
+                raise invalid(
+                    inputs.spell(path), f"must not be nested deeper than {MAX_DEPTH} levels"
+                )
             total += len(value)
             if total > inputs.MAX_VALUES:
                 raise invalid("params", f"must have at most {inputs.MAX_VALUES} values")
             if isinstance(value, list):
-                waiting += [(one, f"{path}[{i}]", depth + 1) for i, one in enumerate(value)]
+                waiting += [(one, (path, i), depth + 1) for i, one in enumerate(value)]
                 continue
             for name, one in value.items():
-                shown = name[:64].encode("utf-8", "backslashreplace").decode()
-                inner = f"{path}.{shown}" if path else shown
-                with _naming(inner):
-                    values.string(name)
-                waiting.append((one, inner, depth + 1))
+                _checked(name, (path, name))
+                waiting.append((one, (path, name), depth + 1))
+
+
+def _checked(text: str, path: inputs.Path) -> None:
+    try:
+        values.string(text)
+    except values.Wrong as wrong:
+        raise invalid(inputs.spell(path), str(wrong)) from None
 
 
 def _is_double(value: int | float) -> bool:

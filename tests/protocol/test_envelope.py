@@ -187,3 +187,10 @@ async def test_health_says_nothing_else(server):
     head = await server.http.head(f"{server.url}health")
     assert (head.status_code, head.content) == (200, b"")
     assert (await server.http.post(f"{server.url}health")).status_code == 405
+
+
+@pytest.mark.parametrize(("largest", "larger"), [("x" * 256, "x" * 257), (10**256 - 1, 10**256)])
+async def test_an_id_has_a_limit(server, checked, largest, larger):
+    assert checked(await server.post(raw(id=largest)))["id"] == largest
+    refused = checked(await server.post(raw(id=larger)))
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)

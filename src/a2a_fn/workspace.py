@@ -2,14 +2,16 @@
 
 A caller names folders and files of the machine that the agent runs on, so every path is resolved,
 links and all, before it is looked at, and a path that leads out of the allowed roots is refused
-before anything tells whether it exists.
+before anything tells whether it exists. What is resolved is then opened name by name, following no
+link, so a folder that becomes one in between leads nowhere.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -17,11 +19,15 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from .errors import A2aFnError
 
 LONGEST = 4096
-"""Characters of a path or a URL that are looked at: a longer one is no path of any system, and each
-of its segments would cost a question to the file system."""
+"""Bytes of a path that is looked at: a longer one is no path of any system, and each of its
+segments would cost a question to the file system."""
 
 NO_FILES = (Path("/proc"), Path("/sys"), Path("/dev"))
 """Folders of the system that hold no files."""
+
+# O_PATH: a folder that may be passed through need not be one that may be listed
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not hold us up
 
 NOT_LOCAL = "A2A file URL parts must use local file:// URLs."
 OUTSIDE = "A2A file URL part is outside the allowed workspace."
@@ -29,6 +35,7 @@ MISSING = "A2A file URL part must reference an existing file."
 NOT_UTF8 = "A2A file URL parts must contain valid UTF-8."
 TEXT_TOO_LARGE = "A2A file URL part content is too large."
 BINARY_TOO_LARGE = "A2A binary file URL part content is too large."
+TOGETHER_TOO_LARGE = "A2A file URL parts are too large together."
 
 
 class InvalidWorkspace(A2aFnError):
@@ -72,6 +79,7 @@ def wish(iac_code: object) -> Wish | None:
 
 class Workspace(NamedTuple):
     """A folder to read files in. ``folder`` None: not known yet, and only the roots count.
+    ``hidden``: absolute, and resolved at each look: secrets are links that move when renewed.
     ``relative``: a URL's path begins at the folder, and not at the root of the machine."""
 
     folder: Path | None
@@ -81,18 +89,17 @@ class Workspace(NamedTuple):
 
     def locate(self, url: str) -> Path:
         """The resolved path of a ``file://`` URL. Raises PartRefused."""
-        if len(url) > LONGEST:
-            raise PartRefused(OUTSIDE)
         try:
             if self.relative:
                 resolved = ((self.folder or Path("/")) / relative_path(url)).resolve()
             else:
                 resolved = local_path(url).resolve()
+            hidden = [path.resolve() for path in self.hidden]
         except (OSError, ValueError, RuntimeError):  # too long, or links in a circle
             raise PartRefused(OUTSIDE) from None
         if self.folder is not None and not resolved.is_relative_to(self.folder):
             raise PartRefused(OUTSIDE)
-        if not _among(resolved, self.roots) or _among(resolved, self.hidden):
+        if not _among(resolved, self.roots) or _among(resolved, hidden):
             raise PartRefused(OUTSIDE)
         return resolved
 
@@ -100,7 +107,7 @@ class Workspace(NamedTuple):
         """The bytes of a regular file; PartRefused, saying ``too_large`` if over the limit."""
         with self._open(url, limit, too_large) as file:
             try:
-                data = file.read(limit + 1)
+                data: bytes | None = file.read(limit + 1)
             except OSError:
                 raise PartRefused(MISSING) from None
         if data is None:  # not ready: nothing that a file is
@@ -117,37 +124,22 @@ class Workspace(NamedTuple):
     def _open(self, url: str, limit: int, too_large: str) -> BinaryIO:
         path = self.locate(url)
         try:
-            file = open(_descriptor(path), "rb")  # noqa: SIM115 - the caller closes it
+            descriptor = _descriptor(path, _identities(self.hidden))
         except (OSError, ValueError):
             raise PartRefused(MISSING) from None
-        about = os.fstat(file.fileno())
+        about = os.fstat(descriptor)
         if stat.S_ISREG(about.st_mode) and about.st_size <= limit:
-            return file
-        file.close()
+            return open(descriptor, "rb")
+        os.close(descriptor)
         raise PartRefused(too_large if stat.S_ISREG(about.st_mode) else MISSING)
-
-
-def _descriptor(path: Path) -> int:
-    """Open a resolved path, each of its folders by itself: a link in it came later, and is not
-    followed wherever it is. A pipe does not hold us up."""
-    through = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    folder = os.open(path.anchor, through)
-    try:
-        for name in path.parts[1:-1]:
-            inner = os.open(name, through, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        return os.open(path.name, flags, dir_fd=folder)
-    finally:
-        os.close(folder)
 
 
 class Roots:
     """The folders of this machine that messages may name something in.
 
-    ``allowed``: empty for the working folder and the system's folder for temporary files.
-    ``hidden``: folders in them that are nobody's, such as where the server keeps its own data.
+    ``allowed``: empty for the working folder, unless it is ``/``, and the system's folder for
+    temporary files. ``hidden``: files and folders in them that are nobody's, such as where the
+    server keeps its own data; ``/proc``, ``/sys`` and ``/dev`` always are.
     """
 
     def __init__(
@@ -155,35 +147,29 @@ class Roots:
     ) -> None:
         self._working = Path.cwd()
         self._allowed = tuple(allowed)
-        self._hidden = tuple(hidden)
+        self._hidden = tuple(self._working / path for path in (*NO_FILES, *hidden))
         self._resolved: tuple[Path, ...] | None = None
 
-    def _folders(self) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-        """Roots, resolved at first use since few messages name a file, and what is hidden in them,
-        resolved each time: files of secrets are links that move when a secret is renewed."""
+    def _roots(self) -> tuple[Path, ...]:
+        """The roots, resolved at first use: few messages name a file."""
         if self._resolved is None:
-            import tempfile
-
-            working = [self._working] if self._working != Path("/") else []
-            allowed = self._allowed or (*working, tempfile.gettempdir())
-            self._resolved = tuple(
-                (self._working / Path(root).expanduser()).resolve() for root in allowed
-            )
-        hidden = (*NO_FILES, *(self._working / folder for folder in self._hidden))
-        return self._resolved, tuple(folder.resolve() for folder in hidden)
+            allowed = self._allowed or (self._working, *_temporary())
+            roots = [(self._working / Path(root).expanduser()).resolve() for root in allowed]
+            self._resolved = tuple(r for r in roots if self._allowed or r != Path("/"))
+        return self._resolved
 
     def find(self, asked: Wish) -> Path:
         """The folder of a wish, resolved; it may be missing if it is to be made.
         Raises InvalidWorkspace."""
-        if not asked.cwd.startswith("/") or len(asked.cwd) > LONGEST:
-            raise InvalidWorkspace
-        roots, hidden = self._folders()
         try:
+            if not asked.cwd.startswith("/") or len(os.fsencode(asked.cwd)) > LONGEST:
+                raise InvalidWorkspace
             folder = Path(asked.cwd).resolve()
+            hidden = [path.resolve() for path in self._hidden]
             there, missing = folder.is_dir(), not os.path.lexists(folder)
         except (OSError, ValueError, RuntimeError):
             raise InvalidWorkspace from None
-        if not _among(folder, roots) or _among(folder, hidden):
+        if not _among(folder, self._roots()) or _among(folder, hidden):
             raise InvalidWorkspace
         if not (there or (asked.create and missing)):
             raise InvalidWorkspace
@@ -193,28 +179,29 @@ class Roots:
         """As ``find``, and the folder is there when it returns."""
         folder = self.find(asked)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
+            os.close(_open_folder(folder, _identities(self._hidden), make=asked.create))
+        except (OSError, PartRefused):
             raise InvalidWorkspace from None
-        return self.find(Wish(str(folder)))  # again: what is above it may have become a link
+        return folder
 
     def workspace(self, folder: Path | None = None) -> Workspace:
         """Where files are read if a message works in this folder (None: not known yet)."""
-        roots, hidden = self._folders()
-        return Workspace(folder, roots, hidden)
+        return Workspace(folder, self._roots(), self._hidden)
 
     def default(self) -> Path:
-        """The folder of a message that names none: the working folder, or else the first root."""
-        roots, _ = self._folders()
+        """The folder of a message that names none: the working folder, or else the first root.
+        Without any root it is the working folder, in which then nothing is read."""
+        roots = self._roots()
         working = self._working.resolve()
-        return working if _among(working, roots) else roots[0]
+        return working if not roots or _among(working, roots) else roots[0]
 
 
 def local_path(url: str) -> Path:
     """The absolute path of a ``file://`` URL of this machine. Raises PartRefused."""
     try:
         parts = urlsplit(url)
-        path = os.fsdecode(unquote_to_bytes(parts.path))
+        encoded = unquote_to_bytes(parts.path)
+        path = os.fsdecode(encoded)
     except ValueError:
         raise PartRefused(NOT_LOCAL) from None
     if parts.scheme != "file" or parts.netloc.lower() not in ("", "localhost"):
@@ -223,6 +210,8 @@ def local_path(url: str) -> Path:
         raise PartRefused(NOT_LOCAL)
     if "\0" in path:
         raise PartRefused(MISSING)
+    if len(encoded) > LONGEST:
+        raise PartRefused(OUTSIDE)
     return Path("/" + path.lstrip("/"))  # POSIX gives two leading slashes a meaning of their own
 
 
@@ -236,3 +225,66 @@ def relative_path(url: str) -> Path:
 
 def _among(path: Path, folders: Iterable[Path]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _temporary() -> list[str]:
+    import tempfile
+
+    try:
+        return [tempfile.gettempdir()]
+    except FileNotFoundError:  # nothing of this machine may be written
+        return []
+
+
+_Identity = tuple[int, int]  # st_dev and st_ino
+
+
+def _identities(paths: Iterable[Path]) -> set[_Identity]:
+    """What these paths are now: by another spelling, or a hard link, it is still that."""
+    found = set()
+    for path in paths:
+        with contextlib.suppress(OSError):  # what is not there cannot be opened either
+            about = path.stat()
+            found.add((about.st_dev, about.st_ino))
+    return found
+
+
+def _descriptor(path: Path, hidden: Collection[_Identity] = ()) -> int:
+    """A descriptor of what a resolved path names: a link in it came later, and is not followed
+    wherever it is. Raises OSError, ValueError, PartRefused."""
+    folder = _open_folder(path.parent, hidden)
+    try:
+        return _visible(os.open(path.name, _FILE, dir_fd=folder), hidden)
+    finally:
+        os.close(folder)
+
+
+def _open_folder(path: Path, hidden: Collection[_Identity], *, make: bool = False) -> int:
+    """A descriptor of a resolved folder, opened name by name; ``make``: what is missing of it is
+    made. Raises OSError, ValueError, PartRefused."""
+    here = os.open("/", _FOLDER)
+    try:
+        for name in path.parts[1:]:
+            try:
+                below = os.open(name, _FOLDER, dir_fd=here)
+            except FileNotFoundError:
+                if not make:
+                    raise
+                with contextlib.suppress(FileExistsError):  # somebody else was faster
+                    os.mkdir(name, dir_fd=here)
+                below = os.open(name, _FOLDER, dir_fd=here)
+            below = _visible(below, hidden)
+            os.close(here)
+            here = below
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def _visible(descriptor: int, hidden: Collection[_Identity]) -> int:
+    about = os.fstat(descriptor)
+    if (about.st_dev, about.st_ino) in hidden:
+        os.close(descriptor)
+        raise PartRefused(OUTSIDE)
+    return descriptor

@@ -208,8 +208,13 @@ async def test_the_files_of_a_message_have_a_limit_together(iac: Deployment, roo
     (root / "f").write_bytes(b"x" * 5 * MIB)
     five = [url(root / "f", "image/png")] * 5
     assert "result" in await iac.send("look", *five, **at(str(root)))
-    refusal = await iac.refusal("look", *five, url(root / "f", "image/png"), **at(str(root)))
-    assert refusal == (INVALID, "A2A file URL parts are too large together.")
+    (root / "one").write_bytes(b"x")
+    for kind in ("image/png", "application/yaml"):
+        answer = await iac.send("look", *five, url(root / "one", kind), **at(str(root)))
+        assert answer["error"]["code"] == INVALID
+        assert answer["error"]["message"] == "A2A file URL parts are too large together."
+        violations = answer["error"]["data"][1]["fieldViolations"]
+        assert [one["field"] for one in violations] == ["message.parts[6]"]
 
 
 # ---------------------------------------------------------------- files of this machine
@@ -410,3 +415,5 @@ async def test_an_executor_sees_to_its_parts_itself() -> None:
         assert await deployment.refusal({"text": "x", "mediaType": "image/png"}) == refused
         task = await deployment.task(raw(b"x"), {"text": "y", "mediaType": "Text/plain; x=1"})
         assert task["status"]["state"] == "TASK_STATE_COMPLETED"
+        many = (INVALID, "message.parts must be at most 256")
+        assert await deployment.refusal(*["x"] * 257) == many

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from a2a.types.a2a_pb2 import Message, Part
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from a2a_fn.agents.reading import READS, read
-from a2a_fn.media import media_types
+from a2a_fn.media import FILES_LIMIT, media_types
 from a2a_fn.profile import IAC
 from a2a_fn.protocol.parts import Intake
 from a2a_fn.workspace import (
@@ -229,3 +230,213 @@ def test_a_path_that_is_too_long_is_not_looked_at(monkeypatch: pytest.MonkeyPatc
         Workspace(None, ()).locate("file:///" + "a/" * 3000)
     with pytest.raises(InvalidWorkspace):
         Roots(["/tmp"]).find(Wish("/" + "a/" * 3000))
+
+
+# ---------------------------------------------------------------- between the look and the reading
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_a_folder_that_becomes_a_link_after_the_look_is_not_followed(
+    tmp_path: Path, depth: int
+) -> None:
+    root, below = tmp_path.resolve() / "root", "/".join(["in"] * depth)
+    for top, text in (("root/a", "open"), ("away", "secret")):
+        (tmp_path / top / below).mkdir(parents=True)
+        (tmp_path / top / below / "x").write_text(text)
+
+    class Late(Workspace):
+        def locate(self, url: str) -> Path:
+            path = super().locate(url)
+            (root / "a").rename(root / "b")
+            (root / "a").symlink_to(tmp_path / "away")
+            return path
+
+    with pytest.raises(PartRefused, match="must reference an existing file"):
+        Late(root, (root,)).read(f"file://{root}/a/{below}/x", 10, "too large")
+
+
+def test_no_folder_is_made_behind_a_link_that_came_after_the_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path.resolve() / "root"
+    (root / "a").mkdir(parents=True)
+    (tmp_path / "away").mkdir()
+    roots = Roots([root])
+    find = roots.find
+
+    def late(asked: Wish) -> Path:
+        folder = find(asked)
+        (root / "a").rmdir()
+        (root / "a").symlink_to(tmp_path / "away")
+        return folder
+
+    monkeypatch.setattr(roots, "find", late)
+    with pytest.raises(InvalidWorkspace):
+        roots.make(Wish(f"{root}/a/new", create=True))
+    assert not list((tmp_path / "away").iterdir())
+
+
+def test_links_within_the_roots_are_followed(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    (root / "real" / "in").mkdir(parents=True)
+    (root / "real" / "in" / "x").write_text("x")
+    (root / "link").symlink_to("real/in")
+    (root / "y").symlink_to(root / "link" / "x")
+    workspace = Roots([root]).workspace(root)
+    for name in ("link/x", "y", "link/../in/x"):
+        assert workspace.read(f"file://{root}/{name}", 10, "too large") == b"x"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list everything")
+def test_a_folder_that_may_not_be_listed_may_be_passed(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    (root / "in").mkdir()
+    (root / "in" / "x").write_text("x")
+    (root / "in").chmod(0o311)
+    try:
+        assert Workspace(root, (root,)).read(f"file://{root}/in/x", 10, "too large") == b"x"
+    finally:
+        (root / "in").chmod(0o755)
+
+
+def test_what_is_refused_is_closed(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    (root / "folder").mkdir()
+    (root / "big").write_bytes(b"xx")
+    (root / "key").write_text("k")
+    os.link(root / "key", root / "copy")
+    workspace = Roots([root], [root / "key"]).workspace(root)
+    before = len(os.listdir("/dev/fd"))
+    for name in ("folder", "big", "copy", "folder/none"):
+        with pytest.raises(PartRefused):
+            workspace.check(f"file://{root}/{name}", 1, "too large")
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_file_that_has_nothing_yet_is_no_file(tmp_path: Path) -> None:
+    """As some of a system's own files that call themselves regular."""
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+
+    class Waiting(Workspace):
+        def _open(self, url: str, limit: int, too_large: str) -> BinaryIO:
+            return open(ours, "rb")
+
+    try:
+        with pytest.raises(PartRefused, match="must reference an existing file"):
+            Waiting(tmp_path, (tmp_path,)).read("file:///x", 10, "too large")
+    finally:
+        os.close(theirs)
+
+
+# ---------------------------------------------------------------- what is in no workspace
+
+
+def test_a_hidden_link_is_hidden_wherever_it_points_by_now(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    for name in ("old", "new"):
+        (root / name).write_text(name)
+    (root / "token").symlink_to("old")
+    roots = Roots([root], [root / "token"])
+    workspace = roots.workspace(root)
+    urls = {name: f"file://{root}/{name}" for name in ("old", "new", "token")}
+    assert workspace.read(urls["new"], 10, "too large") == b"new"
+    (root / "next").symlink_to("new")
+    (root / "next").rename(root / "token")
+    for name in ("new", "token"):
+        with pytest.raises(PartRefused, match="outside the allowed workspace"):
+            workspace.read(urls[name], 10, "too large")
+    assert workspace.read(urls["old"], 10, "too large") == b"old"
+
+
+def test_a_second_name_of_a_hidden_file_is_hidden(tmp_path: Path) -> None:
+    root = tmp_path.resolve()
+    (root / "key").write_text("k")
+    os.link(root / "key", root / "copy")
+    with pytest.raises(PartRefused, match="outside the allowed workspace"):
+        Roots([root], [root / "key"]).workspace(root).check(f"file://{root}/copy", 10, "too large")
+
+
+@pytest.mark.parametrize("folder", ["/proc", "/proc/self", "/sys", "/dev"])
+def test_the_systems_own_folders_are_hidden_even_if_all_is_open(folder: str) -> None:
+    roots = Roots(["/"])
+    with pytest.raises(InvalidWorkspace):
+        roots.find(Wish(folder))
+    with pytest.raises(PartRefused, match="outside the allowed workspace"):
+        roots.workspace().check(f"file://{folder}/self/environ", 10, "too large")
+
+
+def test_where_nothing_may_be_written_and_all_is_closed_no_file_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing() -> str:
+        raise FileNotFoundError
+
+    monkeypatch.chdir("/")
+    monkeypatch.setattr(tempfile, "gettempdir", missing)
+    roots = Roots()
+    with pytest.raises(PartRefused, match="outside the allowed workspace"):
+        roots.workspace(roots.default()).check("file:///etc/passwd", 10_000, "too large")
+
+
+# ---------------------------------------------------------------- how long, and how much
+
+
+def test_the_limit_of_a_path_is_exact_and_nothing_longer_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path.resolve()
+    roots = Roots([root])
+    workspace = roots.workspace(root)
+    steps = "/." * 3000  # of no length in the end, but a path
+    for over in (0, 1):
+        path = f"{root}{steps}"[: 4096 + over - 2].rstrip("/.")
+        path += "/" * (4096 + over - len(path))
+        assert len(path) == 4096 + over
+        if not over:
+            assert workspace.locate(f"file://{path}") == root
+            assert roots.find(Wish(path)) == root
+            continue
+
+        def unasked(*args: object, **more: object) -> None:
+            raise AssertionError("looked at")
+
+        monkeypatch.setattr(Path, "resolve", unasked)
+        with pytest.raises(PartRefused, match="outside the allowed workspace"):
+            workspace.locate(f"file://{path}")
+        with pytest.raises(PartRefused, match="outside the allowed workspace"):
+            relative_path(f"file://{path}")
+        with pytest.raises(InvalidWorkspace):
+            roots.find(Wish(path))
+
+
+def test_a_path_is_measured_in_bytes_and_not_as_it_is_escaped(tmp_path: Path) -> None:
+    name = "é" * 100
+    path = "/" + "/".join([name] * 20)  # 4,020 bytes; a URL of three times as many
+    assert str(local_path("file://" + path.replace("é", "%C3%A9"))) == path
+    with pytest.raises(PartRefused):
+        local_path("file:///" + "é" * 2048)
+
+
+def test_an_agent_reads_no_more_of_a_messages_files_than_together_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path.resolve()
+    with (root / "half").open("wb") as file:
+        file.truncate(FILES_LIMIT // 2)
+    (root / "one").write_bytes(b"1")
+    asked: list[int] = []
+    monkeypatch.setattr(
+        Workspace,
+        "read",
+        lambda self, url, limit, too_large, read=Workspace.read: (
+            asked.append(limit),
+            read(self, url, limit, too_large),
+        )[1],
+    )
+    half, one = Part(url=f"file://{root}/half"), Part(url=f"file://{root}/one")
+    request = read(Message(parts=[half, half]), READS, Workspace(root, (root,)))
+    assert [manifest.size for manifest in request.unread] == [FILES_LIMIT // 2] * 2
+    with pytest.raises(PartRefused, match="too large together"):
+        read(Message(parts=[half, half, one]), READS, Workspace(root, (root,)))
+    assert asked[-1] == 0

@@ -16,6 +16,7 @@ from google.protobuf.json_format import MessageToDict
 
 from ..media import (
     FILE_LIMIT,
+    FILES_LIMIT,
     TEXT_LIMIT,
     UNTYPED,
     Kind,
@@ -30,6 +31,7 @@ from ..workspace import (
     BINARY_TOO_LARGE,
     NOT_UTF8,
     TEXT_TOO_LARGE,
+    TOGETHER_TOO_LARGE,
     PartRefused,
     Workspace,
     local_path,
@@ -84,8 +86,13 @@ def read(
     files: dict[str, str] = {}
     unread: list[Manifest] = []
     taken: Counter[str] = Counter()
+    room = FILES_LIMIT
     for part in message.parts:
-        text = _content(part, types.kind(part.media_type), workspace)
+        kind, raw = types.kind(part.media_type), part.raw
+        if part.HasField("url"):
+            raw = _file(part.url, kind, workspace, room)
+            room -= len(raw)
+        text = _content(part, kind, raw)
         if isinstance(text, Manifest):
             unread.append(text)
         elif part.HasField("text") and not part.filename:
@@ -108,8 +115,24 @@ def read(
     return Request(joined, files, tuple(unread))
 
 
-def _content(part: Part, kind: Kind | None, workspace: Workspace | None) -> str | Manifest:
-    """A part's text, or what there is to say of it if it is none."""
+def _file(url: str, kind: Kind | None, workspace: Workspace | None, room: int) -> bytes:
+    """What a part's URL names; ``room``: bytes that this message's files may still have."""
+    if workspace is None:
+        raise PartRefused("A2A server supports text, JSON data, raw text parts only.")
+    limit, too_large = FILE_LIMIT, BINARY_TOO_LARGE
+    if kind == "text":
+        limit, too_large = TEXT_LIMIT, TEXT_TOO_LARGE
+    if room < limit:
+        limit, too_large = room, TOGETHER_TOO_LARGE
+    raw = workspace.read(url, limit, too_large)
+    if kind == "text" and not is_utf8(raw):
+        raise PartRefused(NOT_UTF8)
+    return raw
+
+
+def _content(part: Part, kind: Kind | None, raw: bytes) -> str | Manifest:
+    """A part's text, or what there is to say of it if it is none; ``raw``: its bytes, or those of
+    the file that it names."""
     content = part.WhichOneof("content")
     if content == "text":
         return part.text
@@ -118,17 +141,6 @@ def _content(part: Part, kind: Kind | None, workspace: Workspace | None) -> str 
         if kind == "binary" or essence(part.media_type) == UNTYPED:
             return _manifest(part, base64.b64decode(data["bytes"]), "data")
         return json.dumps(data, ensure_ascii=False, indent=2)  # findings are told by line
-    if content == "url":
-        if workspace is None:
-            raise PartRefused("A2A server supports text, JSON data, raw text parts only.")
-        if kind == "text":
-            raw = workspace.read(part.url, TEXT_LIMIT, TEXT_TOO_LARGE)
-            if not is_utf8(raw):
-                raise PartRefused(NOT_UTF8)
-        else:
-            raw = workspace.read(part.url, FILE_LIMIT, BINARY_TOO_LARGE)
-    else:
-        raw = part.raw
     text = None if kind == "binary" else as_text(raw)
     source = "file" if content == "url" else "raw"
     return _manifest(part, raw, source) if text is None else text

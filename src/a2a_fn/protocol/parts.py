@@ -27,6 +27,7 @@ from ..workspace import (
     BINARY_TOO_LARGE,
     NOT_UTF8,
     TEXT_TOO_LARGE,
+    TOGETHER_TOO_LARGE,
     InvalidWorkspace,
     PartRefused,
     Roots,
@@ -85,7 +86,7 @@ class Intake:
                 elif content == "url":
                     room -= self._check_file(part.url, kind, message, folder, valid)
                     if room < 0:
-                        raise PartRefused("A2A file URL parts are too large together.")
+                        raise PartRefused(TOGETHER_TOO_LARGE)
             except PartRefused as refused:
                 raise _invalid(i, str(refused)) from None
         return str(folder) if folder else ""

@@ -62,6 +62,22 @@ async def test_the_id_comes_back_as_it_was(server, checked, call_id):
     assert checked(await server.post(raw(id=call_id, jsonrpc="1")))["id"] == call_id
 
 
+@pytest.mark.parametrize(
+    ("largest", "larger"),
+    [
+        ("x" * 256, "x" * 257),
+        ("\u00e9" * 256, "\u00e9" * 257),
+        (10**256 - 1, 10**256),
+        (1 - 10**256, -(10**256)),
+    ],
+    ids=["a string", "letters of more than a byte", "a number", "a negative number"],
+)
+async def test_an_id_has_a_limit(server, checked, largest, larger):
+    assert checked(await server.post(raw(id=largest)))["id"] == largest
+    refused = checked(await server.post(raw(id=larger)))
+    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+
+
 async def test_a_call_without_an_id_is_answered_with_null(server, checked):
     call = {key: value for key, value in GET.items() if key != "id"}
     envelope = checked(await server.post(json.dumps(call).encode()))
@@ -187,10 +203,3 @@ async def test_health_says_nothing_else(server):
     head = await server.http.head(f"{server.url}health")
     assert (head.status_code, head.content) == (200, b"")
     assert (await server.http.post(f"{server.url}health")).status_code == 405
-
-
-@pytest.mark.parametrize(("largest", "larger"), [("x" * 256, "x" * 257), (10**256 - 1, 10**256)])
-async def test_an_id_has_a_limit(server, checked, largest, larger):
-    assert checked(await server.post(raw(id=largest)))["id"] == largest
-    refused = checked(await server.post(raw(id=larger)))
-    assert (refused["id"], refused["error"]["code"]) == (None, -32600)

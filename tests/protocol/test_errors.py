@@ -98,6 +98,20 @@ async def test_an_engine_that_is_down_is_503_and_says_when_to_try_again(
     assert "hunter2" not in response.text
 
 
+def test_an_engine_that_is_down_is_one_line_of_the_log(caplog):
+    try:
+        try:
+            raise ConnectionError(SECRET)
+        except ConnectionError as cause:
+            raise ours.Unavailable("the table t\ndid not answer") from cause
+    except ours.Unavailable as error:
+        describe(error, "r-9")
+    (record,) = caplog.records
+    words = "unavailable, request r-9: Unavailable: the table t did not answer (ConnectionError)"
+    assert (record.levelno, record.getMessage()) == (logging.WARNING, words)
+    assert record.exc_info is None
+
+
 @pytest.mark.parametrize(
     ("error", "code", "reason"),
     [

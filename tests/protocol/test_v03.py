@@ -33,7 +33,8 @@ from google.protobuf.empty_pb2 import Empty
 from starlette.exceptions import HTTPException
 
 from a2a_fn.errors import Unavailable
-from a2a_fn.protocol import v03_params
+from a2a_fn.media import PARTS_LIMIT
+from a2a_fn.protocol import inputs, v03_params
 from a2a_fn.protocol.callers import Frame
 from a2a_fn.protocol.operations import Capabilities
 from a2a_fn.protocol.v03 import METHODS
@@ -733,17 +734,68 @@ def test_the_types_of_0_3_are_loaded_by_the_first_request_of_0_3_only(old_bindin
     assert not [name for name in after if name.startswith("a2a.server")]
 
 
-def test_a_small_body_takes_little_memory():
-    """Paths of fields are not spelt out for values that are right."""
-    value: Any = [0] * 95_000
+# --- what a request costs -----------------------------------------------------------------------
+
+
+def nested(value: Any) -> Any:
+    """The value below names that are long, for their number of characters."""
     for _ in range(29):
         value = {"\N{GRINNING FACE}" * 64: value}
-    params = sent(TEXT, metadata=value)
+    return value
+
+
+COSTLY: dict[str, tuple[Any, str]] = {
+    "values far below long names": (
+        sent(TEXT, metadata=nested([0] * 95_000)),
+        "message.metadata must not be nested deeper",
+    ),
+    "parts": (sent(*[{"kind": "text"}] * 20_000), "message.parts must be at most 256"),
+    "faults in the largest number of parts": (
+        sent(*[{"kind": "data", "data": []}] * 256),
+        "message.parts[0].data must be an object (and 15 more)",
+    ),
+    "extensions": (
+        sent(TEXT, extensions=[0] * 90_000),
+        "message.extensions[0] must be a string, not a number (and 15 more)",
+    ),
+    "tasks that are referred to, by their old name": (
+        sent(TEXT, reference_task_ids=[None] * 90_000),
+        "message.referenceTaskIds[0] must be a string, not null (and 15 more)",
+    ),
+    "modes": (
+        sent(TEXT) | {"configuration": {"acceptedOutputModes": ["text/plain"] + [[]] * 90_000}},
+        "configuration.acceptedOutputModes[1] must be a string, not an array (and 15 more)",
+    ),
+    "schemes": (
+        sent(TEXT)
+        | {
+            "configuration": {
+                "pushNotificationConfig": {
+                    "url": "https://h/",
+                    "authentication": {"schemes": [0] * 90_000},
+                }
+            }
+        },
+        "pushNotificationConfig.authentication.schemes[0] must be a string, not a number",
+    ),
+}
+
+
+@pytest.mark.parametrize(("params", "words"), COSTLY.values(), ids=COSTLY)
+def test_a_refusal_takes_little_memory_beside_the_body(params, words):
+    body = len(json.dumps(params, ensure_ascii=False).encode())
     tracemalloc.start()
     try:
-        with pytest.raises(InvalidParamsError):
+        with pytest.raises(InvalidParamsError) as refused:
             v03_params.read("SendMessage", params)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 60 << 20
+    assert words in refused.value.message
+    assert len(refused.value.data["errors"]) in (1, inputs.MAX_FAULTS)
+    assert peak < 10 * body + (2 << 20)
+
+
+async def test_as_many_parts_as_there_may_be_are_taken(old):
+    task = await old.call("message/send", sent(*[TEXT] * PARTS_LIMIT))
+    assert len(task["history"][0]["parts"]) == PARTS_LIMIT

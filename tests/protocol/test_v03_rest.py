@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -337,6 +339,7 @@ async def test_nothing_is_here_when_0_3_is_off(server):
         (sent(), "message.content must have at least one element"),
         (sent({}), "message.content[0] must have one of text, file, data"),
         (sent({"file": {}}), "message.content[0].file must have one of"),
+        (sent(*[{"text": "hi"}] * 257), "message.content must be at most 256"),
         (sent({"text": 5}), "message.content[0].text must be a string"),
         (sent({"file": {"fileWithBytes": "?"}}), "message.content[0].file.fileWithBytes must be"),
         (
@@ -434,3 +437,57 @@ async def test_a_principal_of_one_tenant_is_in_it_and_one_of_more_cannot_say_whi
     async with listen(double, v03=True, authenticate=one_of("acme", "other")) as server:
         assert (await Old(server).ask("GET", "tasks/t")).status_code == 403
     assert len(seen) == 1
+
+
+STRANGER = """
+import asyncio, json, sys
+from starlette.exceptions import HTTPException
+from a2a_fn.profile import IAC
+from a2a_fn.protocol.app import build_app
+from a2a_fn.protocol.gate import Gate
+
+async def refuse(scope):
+    raise HTTPException(401)
+
+app = build_app(None, profile=IAC, gate=Gate(authenticate=refuse, v03=True))
+
+async def ask(verb, path):
+    sent = []
+    async def receive():
+        return {"type": "http.request", "body": b"{}"}
+    async def send(message):
+        sent.append(message)
+    headers = [(b"host", b"h"), (b"content-type", b"application/json")]
+    await app({"type": "http", "method": verb, "path": path, "headers": headers,
+               "query_string": b"", "scheme": "http", "server": ("h", 80)}, receive, send)
+    return sent[0]["status"]
+
+async def main():
+    statuses = [await ask(verb, path) for verb, path in json.loads(sys.argv[1])]
+    print(json.dumps([
+        statuses, [name for name in sys.modules if name.startswith(("pydantic", "a2a.compat"))]
+    ]))
+
+asyncio.run(main())
+"""
+
+
+def test_a_stranger_does_not_make_the_types_of_0_3_load():
+    asked = {
+        ("GET", "/v1/tasks/t"): 401,
+        ("POST", "/v1/message:send"): 401,
+        ("POST", "/v1/message:stream"): 401,
+        ("GET", "/v1/card"): 401,
+        ("GET", "/v1/nothing"): 404,
+        ("PUT", "/v1/tasks/t"): 405,
+        ("POST", "/"): 401,
+        ("POST", "/a2a"): 401,
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", STRANGER, json.dumps(list(asked))],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == [list(asked.values()), []]

@@ -13,6 +13,8 @@ from . import outputs
 MAX_ID = 256
 """Characters or digits of a call's id."""
 
+_TOO_MANY_DIGITS = 10**MAX_ID
+
 CallId = str | int | float | None
 
 
@@ -53,7 +55,7 @@ def identify(document: object) -> CallId:
     call_id = document.get("id")
     if isinstance(call_id, str) and len(call_id) > MAX_ID:  # each event of a stream repeats it
         raise InvalidRequestError(f"id must be at most {MAX_ID} characters long.")
-    if isinstance(call_id, int) and abs(call_id) >= 10**MAX_ID:
+    if isinstance(call_id, int) and abs(call_id) >= _TOO_MANY_DIGITS:
         raise InvalidRequestError(f"id must be a number of at most {MAX_ID} digits.")
     if isinstance(call_id, str) and call_id.isascii():
         return call_id

@@ -135,8 +135,12 @@ def describe(error: BaseException, request_id: str = "") -> Fault:
         details = (_info(_UNEXPECTED, {"reference": reference}),)
         return Fault(_UNEXPECTED, _UNEXPECTED.message, details)
     if outcome.http == 503:
-        # without its trace: anybody can ask often while something is down
-        logger.warning("unavailable: %s: %s", type(error).__name__, error)
+        # one line, without its trace: anybody can ask often while something is down
+        words = " ".join(str(error).split())
+        cause = f" ({type(error.__cause__).__name__})" if error.__cause__ else ""
+        logger.warning(
+            "unavailable, request %s: %s: %s%s", request_id, type(error).__name__, words, cause
+        )
         retry = {"@type": _type("RetryInfo"), "retryDelay": f"{RETRY_AFTER}s"}
         return Fault(outcome, outcome.message, (_info(outcome, {}), retry))
     if not isinstance(error, A2AError):

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import itertools
 import math
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,12 +23,22 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 from pydantic import BaseModel, ValidationError
 
+from ..media import PARTS_LIMIT
 from . import inputs, outputs, values
 from .errors import invalid
 from .v03_faults import KINDS, Names, found, refusal, renamed
 
 MAX_DEPTH = values.MAX_DEPTH + 8
 """Levels of JSON that are looked at: those of one ``metadata`` or ``data``, and those around it."""
+
+_STRINGS = (
+    "message.extensions",
+    "message.referenceTaskIds",
+    "configuration.acceptedOutputModes",
+    "configuration.pushNotificationConfig.authentication.schemes",
+    "pushNotificationConfig.authentication.schemes",
+)
+"""Fields that are lists of strings."""
 
 
 class _Route(NamedTuple):
@@ -99,6 +111,7 @@ def read(operation: str, params: object) -> Message:
     if not isinstance(params, dict):
         raise invalid("params", f"must be an object, not {values.kind(params)}")
     _check_values(params)
+    _check_strings(params)
     route = _ROUTES[operation]
     completed = _completed(operation, params)
     try:
@@ -146,40 +159,56 @@ def _lacks_value(part: BaseModel) -> bool:
 # --- before -------------------------------------------------------------------------------------
 
 
-def _check_values(params: object) -> None:
-    """Refuses what the SDK's types let through and protobuf chokes on: too much, too deep, half
-    of a surrogate pair, a number that no double holds."""
-    total = 0
-    # paths are linked lists, as in ``inputs``: a hundred thousand of them are spelt out for nobody
-    waiting: list[tuple[object, inputs.Path, int]] = [(params, None, 0)]
-    while waiting:
-        value, path, depth = waiting.pop()
-        if isinstance(value, str):
-            _checked(value, path)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            if not _is_double(value):
-                raise invalid(inputs.spell(path), "must be a number in the range of a double")
-        elif isinstance(value, dict | list):
-            if depth > MAX_DEPTH:
-                raise invalid(
-                    inputs.spell(path), f"must not be nested deeper than {MAX_DEPTH} levels"
-                )
-            total += len(value)
-            if total > inputs.MAX_VALUES:
-                raise invalid("params", f"must have at most {inputs.MAX_VALUES} values")
-            if isinstance(value, list):
-                waiting += [(one, (path, i), depth + 1) for i, one in enumerate(value)]
-                continue
-            for name, one in value.items():
-                _checked(name, (path, name))
-                waiting.append((one, (path, name), depth + 1))
+def _check_values(container: Any, path: inputs.Path = None, depth: int = 0, total: int = 0) -> int:
+    """Refuses what, in an object or an array, the SDK's types let through and protobuf chokes on:
+    too much, too deep, half of a surrogate pair, a number that no double holds.
+
+    Returns ``total`` and the values in here. Paths are linked lists, as in ``inputs``, and values
+    that are right have none: a hundred thousand spelt out would be half a gigabyte.
+    """
+    if depth > MAX_DEPTH:
+        raise invalid(inputs.spell(path), f"must not be nested deeper than {MAX_DEPTH} levels")
+    total += len(container)
+    if total > inputs.MAX_VALUES:
+        raise invalid("params", f"must have at most {inputs.MAX_VALUES} values")
+    named = isinstance(container, dict)
+    steps = container.items() if named else enumerate(container)
+    for step, value in steps:
+        wrong = (_wrong(step) if named else "") or _wrong(value)
+        if wrong:
+            raise invalid(inputs.spell((path, step)), wrong)
+        if isinstance(value, dict | list):
+            total = _check_values(value, (path, step), depth + 1, total)
+    return total
 
 
-def _checked(text: str, path: inputs.Path) -> None:
-    try:
-        values.string(text)
-    except values.Wrong as wrong:
-        raise invalid(inputs.spell(path), str(wrong)) from None
+def _wrong(value: object) -> str:
+    """What is wrong with a string or a number; "" if nothing is, or if it is neither."""
+    if isinstance(value, str):
+        try:
+            values.string(value)
+        except values.Wrong as wrong:
+            return str(wrong)
+    elif isinstance(value, int | float) and not _is_double(value):
+        return "must be a number in the range of a double"
+    return ""
+
+
+def _check_strings(params: dict[str, Any]) -> None:
+    """Refuses lists of strings that have something else. Of the SDK's types, each element would
+    get a fault of its own, a hundred thousand of which are a second's work."""
+    faults: list[tuple[str, str]] = []
+    for field in _STRINGS:
+        found: object = params
+        for name in field.split("."):  # either spelling, as the SDK's types take it
+            snake = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+            found = found.get(name, found.get(snake)) if isinstance(found, dict) else None
+        if isinstance(found, list):
+            wrong = (i for i, one in enumerate(found) if not isinstance(one, str))
+            for i in itertools.islice(wrong, inputs.MAX_FAULTS):
+                faults.append((f"{field}[{i}]", f"must be a string, not {values.kind(found[i])}"))
+    if faults:
+        raise refusal(faults)
 
 
 def _is_double(value: int | float) -> bool:
@@ -226,6 +255,8 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     message = {name: value for name, value in message.items() if value is not None}
     parts = message.get("parts")
     if isinstance(parts, list):
+        if len(parts) > PARTS_LIMIT:  # before the SDK's types find several faults in each
+            raise invalid("message.parts", f"must be at most {PARTS_LIMIT}")
         message["parts"] = [_part(part, f"message.parts[{i}]") for i, part in enumerate(parts)]
     return message
 

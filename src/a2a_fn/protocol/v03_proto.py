@@ -21,6 +21,7 @@ from a2a.compat.v0_3.proto_utils import FromProto, ToProto
 from a2a.types.a2a_pb2 import AgentCard, SendMessageResponse, StreamResponse, Task
 from google.protobuf.message import Message
 
+from ..media import PARTS_LIMIT
 from . import card_v03, inputs, outputs, v03, v03_params
 from .errors import invalid
 
@@ -44,6 +45,8 @@ _CONFIG_NAMES = (
 def message_request(document: object) -> Message:
     """The 1.0 request in the JSON of a 0.3 SendMessageRequest; InvalidParamsError."""
     given = inputs.read(document, proto.SendMessageRequest())
+    if len(given.request.content) > PARTS_LIMIT:
+        raise invalid("message.content", f"must be at most {PARTS_LIMIT}")
     for i, part in enumerate(given.request.content):
         _complete(part, f"message.content[{i}]")
     params = FromProto.message_send_params(given)

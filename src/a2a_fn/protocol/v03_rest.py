@@ -2,6 +2,8 @@
 
 An error has the body of 1.0, and beside it ``type`` and ``message``, by which clients of 0.3 know
 it. There is no list of tasks: the proto file of 0.3 has none.
+
+``v03`` and ``v03_proto`` cost half a cold start: they are imported once a caller is admitted.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from ..errors import TooLarge
-from . import envelope, inputs, outputs, sse, v03, v03_proto
+from . import envelope, inputs, outputs, sse
 from .callers import Caller, Frame, Handler
 from .errors import Fault, describe, invalid
 from .exchange import (
@@ -126,6 +128,8 @@ class RestV03:
     def _frames(
         self, call: _Call, request: Message, caller: Caller, scope: Scope
     ) -> AsyncIterator[Frame]:
+        from . import v03
+
         follow = getattr(self._handler, call.operation.handler)
         if not call.operation.resumes:
             return v03.until_final(follow(request, caller))
@@ -135,6 +139,8 @@ class RestV03:
     async def _stream(
         self, frames: AsyncIterator[Frame], caller: Caller, receive: Receive, send: Send
     ) -> None:
+        from . import v03_proto
+
         await sse.respond(
             frames,
             receive=receive,
@@ -162,6 +168,8 @@ def _called(scope: Scope) -> _Call:
 
 def _request(call: _Call, document: object, scope: Scope) -> Message:
     """The 1.0 request that the call means; InvalidParamsError."""
+    from . import v03_proto
+
     name = call.operation.name
     if name in ("SendMessage", "SendStreamingMessage"):
         return v03_proto.message_request(document)
@@ -192,6 +200,8 @@ def _history_length(scope: Scope) -> str:
 def _answer(operation: Operation, answer: Message) -> dict[str, Any]:
     if operation.name == "DeleteTaskPushNotificationConfig":
         return {}
+    from . import v03_proto
+
     return v03_proto.encode(answer)
 
 

@@ -72,6 +72,10 @@ class Access:
     protocol: Annotated[
         Protocol | None, _option(help="Use this version of A2A; else the first on the card.")
     ] = None
+    tenant: Annotated[
+        str | None,
+        _option(metavar="NAME", help="Ask in this tenant; else in the one that the card names."),
+    ] = None
     trust_url: Annotated[
         bool,
         _option(
@@ -88,7 +92,11 @@ class Access:
         str, _option(metavar="URL", help="Verify the card with the keys of this JWKS.")
     ] = ""
     require_card_signature: Annotated[
-        bool, _option("--require-card-signature", help="Refuse a card that is not signed.")
+        bool,
+        _option(
+            "--require-card-signature",
+            help="Fail without one of the --verify-card options; each refuses an unsigned card.",
+        ),
     ] = False
 
 

@@ -44,7 +44,7 @@ def read_part(path: Path, accepted: Collection[str] = ()) -> Part:
     if text is None or "\0" in text:
         return _raw_part(path, data, accepted)
     if len(data) > TEXT_LIMIT:
-        raise Failure(f"{path}: {_size(len(data))} of text, the limit is {_size(TEXT_LIMIT)}")
+        raise Failure(f"{path}: {size(len(data))} of text, the limit is {size(TEXT_LIMIT)}")
     media_type = _TYPES.get(path.suffix.lower(), "text/plain")
     if accepted and media_type not in accepted:
         media_type = "text/plain"
@@ -61,7 +61,7 @@ def read_file(path: Path, limit: int) -> bytes:
     except OSError as e:
         raise Failure(f"{path} cannot be read: {e.strerror or e}") from e
     if len(data) > limit:
-        raise Failure(f"{path} is larger than {_size(limit)}")
+        raise Failure(f"{path} is larger than {size(limit)}")
     return data
 
 
@@ -76,5 +76,6 @@ def _raw_part(path: Path, data: bytes, accepted: Collection[str]) -> Part:
     return Part(raw=data, filename=path.name, media_type=media_type)
 
 
-def _size(n: int) -> str:
-    return f"{n / (1 << 20):.1f} MiB"
+def size(n: int) -> str:
+    """So many bytes, in words: all digits, or a file just above a limit would seem to be at it."""
+    return f"{n:,} bytes"

@@ -38,9 +38,12 @@ class Binding(Protocol):
         ...
 
 
-def binding_for(interface: AgentInterface, url: str, version: str) -> Binding:
-    """The binding of an interface, whose URL in full is `url`; `version` is 1.0 or 0.3."""
-    tenant = interface.tenant
+def binding_for(
+    interface: AgentInterface, url: str, version: str, tenant: str | None = None
+) -> Binding:
+    """The binding of an interface, whose URL in full is `url`; `version` is 1.0 or 0.3. Calls are
+    in `tenant`, or for None in the one that the interface names."""
+    tenant = interface.tenant if tenant is None else tenant
     is_rest = interface.protocol_binding.upper() != "JSONRPC"
     if version == "1.0":
         return Rest(url, tenant) if is_rest else JsonRpc(url, tenant)

@@ -31,9 +31,9 @@ class Choice(NamedTuple):
         return f"{self.interface.protocol_binding} {self.version} at {self.url}"
 
 
-def find_card(wire: Wire) -> dict[str, Any]:
-    """The card's JSON: at the URL if that is one of a card; else below it, then at the root of its
-    host, by the name of 1.0 and by the one before."""
+def find_card(wire: Wire) -> tuple[dict[str, Any], str]:
+    """The card's JSON, and where it is: at the URL if that is one of a card; else below it, then at
+    the root of its host, by the name of 1.0 and by the one before."""
     if urlsplit(wire.url).path.endswith(".json"):
         places = [wire.url]
     else:
@@ -49,7 +49,7 @@ def find_card(wire: Wire) -> dict[str, Any]:
             card = read_json(response)
             if not isinstance(card, dict):
                 raise Failure(f"{place} is not an agent card")
-            return card
+            return card, place
     if denied is not None:
         wire.check(denied)
     raise Failure(f"there is no agent card at {places[0]}: is this the URL of an A2A agent?")
@@ -68,23 +68,40 @@ def read_card(document: dict[str, Any]) -> AgentCard:
         raise Failure(f"the server's agent card is not valid: {e}", Exit.UNREACHABLE) from e
 
 
-def choose(card: AgentCard, base: str, binding: str = "", version: str = "") -> Choice:
+def unused_path(url: str, place: str, document: dict[str, Any]) -> str:
+    """The path of `url`, if it leads nowhere: the card was found at `place`, the root of the host,
+    and has no interface at that path or below. Else ""."""
+    path = _base(urlsplit(url).path)
+    if not path or place == url or place not in [urljoin(url, name) for name in PLACES]:
+        return ""
+    try:
+        interfaces = read_card(document).supported_interfaces
+        used = [urlsplit(_full(url, one.url)).path.rstrip("/") for one in interfaces]
+    except Failure:  # whoever needs the card says so
+        return ""
+    return "" if any(f"{one}/".startswith(f"{path}/") for one in used) else path
+
+
+def choose(
+    card: AgentCard, base: str, binding: str = "", version: str = "", *, tenants: bool = False
+) -> Choice:
     """The first interface on the card that this client speaks, of `binding` and `version` if they
-    are given; URLs are read as seen from `base`."""
+    are given, with `tenants` only of a version that has them; URLs are read as seen from `base`."""
     offers = []
     for interface in card.supported_interfaces:
         spoken = _spoken(interface.protocol_version)
         kind = _BINDINGS.get(interface.protocol_binding.upper(), "")
         offers.append(f"{interface.protocol_binding} {interface.protocol_version}")
         wanted = (not binding or kind == binding) and (not version or spoken == version)
-        if kind and spoken and wanted:
-            return Choice(interface, urljoin(base, interface.url), spoken)
+        if kind and spoken and wanted and not (tenants and spoken == "0.3"):
+            return Choice(interface, _full(base, interface.url), spoken)
     has = ", ".join(offers) or "no interface"
-    asked = " ".join(filter(None, [binding, version]))
+    asked = " ".join(filter(None, [binding, version, "--tenant" if tenants else ""]))
     speaks = (
         f"{asked} was asked for" if asked else "a2a-fn speaks JSONRPC and HTTP+JSON of 1.0, 0.3"
     )
-    raise Failure(f"{speaks}; the card of {base} offers {has}")
+    none = " (A2A 0.3 has no tenants)" if tenants and offers else ""
+    raise Failure(f"{speaks}; the card of {base} offers {has}{none}")
 
 
 def missing_extensions(card: AgentCard, asked: Collection[str]) -> list[str]:
@@ -129,6 +146,15 @@ def _way(scheme: SecurityScheme) -> str:
 def _base(url: str) -> str:
     """The URL without query and fragment, and without a final slash."""
     return urlsplit(url)._replace(query="", fragment="").geturl().rstrip("/")
+
+
+def _full(base: str, url: str) -> str:
+    """The URL of an interface as seen from `base`."""
+    try:
+        return urljoin(base, url)
+    except ValueError as e:
+        why = f"the card of {base} names {url[:200]!r}, which is not a URL"
+        raise Failure(why, Exit.UNREACHABLE) from e
 
 
 def _spoken(version: str) -> str:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
 import httpx
 from a2a.types.a2a_pb2 import (
@@ -31,6 +32,7 @@ from google.protobuf.message import Message
 
 from .access import ANYONE, Access
 from .answers import read_json
+from .attachments import size
 from .bindings import Binding, binding_for
 from .cards import (
     Choice,
@@ -39,6 +41,7 @@ from .cards import (
     find_card,
     missing_extensions,
     read_card,
+    unused_path,
     ways_in,
 )
 from .credentials import read_credentials
@@ -47,7 +50,7 @@ from .sse import read_frames
 from .verification import Verifier
 from .wire import SILENCE, Ask, Wire
 
-BODY_LIMIT = 10 * 1024 * 1024  # bytes of a request; servers answer 413 above it
+BODY_LIMIT = 10 << 20  # bytes of a request; servers answer 413 above it
 _BLOCKING = 3600.0  # s: the spec lets a blocking answer take as long as the turn does
 
 _M = TypeVar("_M", bound=Message)
@@ -72,11 +75,13 @@ class Client:
         timeout: float | None = None,
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
+        _check_tenant(access)
         self._extensions = tuple(map(_extension, access.extension or ()))
         self._verifier = Verifier(access)
         self._access = access
         self._warn = warn
         self._wire = Wire(url, read_credentials(access), timeout)
+        self._place = self._wire.url
         self._document: dict[str, Any] | None = None
         self._card: AgentCard | None = None
         self._choice: Choice | None = None
@@ -86,6 +91,13 @@ class Client:
     def url(self) -> str:
         """The agent's URL, as the user gave it."""
         return self._wire.url
+
+    @property
+    def address(self) -> str:
+        """What another command needs to come to the same tasks, as a shell takes it: the URL, as
+        far as it is used, and the tenant."""
+        tenant = self._access.tenant
+        return shlex.join([self._place, *(("--tenant", tenant) if tenant else ())])
 
     def close(self) -> None:
         """Close the connections."""
@@ -102,7 +114,9 @@ class Client:
     def card_json(self) -> dict[str, Any]:
         """The agent's card as served, read once and verified if the user asked for that."""
         if self._document is None:
-            self._document = self._believed(find_card(self._wire))
+            document, place = find_card(self._wire)
+            self._document = self._believed(document)
+            self._tell_unused(place)
         return self._document
 
     def card(self) -> AgentCard:
@@ -202,8 +216,8 @@ class Client:
         choice, binding = self._reach()
         ask = binding.ask(operation, request)
         if ask.body is not None and len(ask.body) > BODY_LIMIT:
-            size = len(ask.body) / (1 << 20)
-            raise Failure(f"the message is {size:.1f} MiB, more than the 10 MiB that servers take")
+            has, most = size(len(ask.body)), size(BODY_LIMIT)
+            raise Failure(f"the message is {has}, and servers take {most}")
         headers = {"Accept": "application/a2a+json, application/json", **ask.headers}
         if self._extensions:
             headers["A2A-Extensions"] = ", ".join(self._extensions)
@@ -216,7 +230,8 @@ class Client:
         if self._choice is None or self._binding is None:
             card = self.card()
             access = self._access
-            choice = choose(card, self.url, access.binding or "", access.protocol or "")
+            binding, version = access.binding or "", access.protocol or ""
+            choice = choose(card, self.url, binding, version, tenants=bool(access.tenant))
             missing = missing_extensions(card, self._extensions)
             if missing:
                 options = " ".join(f"--extension {uri}" for uri in missing)
@@ -228,7 +243,7 @@ class Client:
                     f"no credentials are sent to {choice.url}: the card of {self._wire.home} names "
                     "it, but it is on another host (--trust-url sends them)"
                 )
-            self._binding = binding_for(choice.interface, choice.url, choice.version)
+            self._binding = binding_for(choice.interface, choice.url, choice.version, access.tenant)
             self._choice = choice
         return self._choice, self._binding
 
@@ -249,10 +264,17 @@ class Client:
         return read_json(response)
 
     def _believed(self, document: dict[str, Any]) -> dict[str, Any]:
-        document, remark = self._verifier.verify(document, self._fetch_keys)
-        if remark:
-            self._warn(remark)
-        return document
+        return self._verifier.verify(document, self._fetch_keys)
+
+    def _tell_unused(self, place: str) -> None:
+        if path := unused_path(self.url, place, self.card_json()):
+            self._place = str(self._wire.home)
+            text = f"the card is that of {self._place}; {path} is not used"
+            if not self._access.tenant:
+                name = unquote(path.removeprefix("/"))
+                option = shlex.join(["--tenant", "NAME" if "/" in name else name])
+                text += f": {option} names a tenant"
+            self._warn(text)
 
     def _fetch_keys(self, url: str) -> object:
         response = self._wire.get(url)
@@ -262,6 +284,13 @@ class Client:
 
 def _is_error(body: dict[str, Any]) -> bool:
     return isinstance(body.get("error"), dict) or str(body.get("type", "")).endswith("Error")
+
+
+def _check_tenant(access: Access) -> None:
+    if access.tenant is not None and not access.tenant.strip():
+        raise Failure("--tenant is empty: leave it out for the tenant that the card names")
+    if access.tenant and access.protocol == "0.3":
+        raise Failure("A2A 0.3 has no tenants: leave out --tenant, or --protocol 0.3")
 
 
 def _extension(uri: str) -> str:

@@ -150,7 +150,7 @@ class Conversation:
 
     def give_up(self, task: str, lost: Lost) -> Failure:
         """What to tell when the server is gone for too long."""
-        hint = f"the task may still run: a2a-fn watch {self._client.url} {task}"
+        hint = f"the task may still run: a2a-fn watch {self._client.address} {task}"
         return Failure(f"{lost}; {hint}", Exit.UNREACHABLE)
 
     def warn(self, text: str) -> None:

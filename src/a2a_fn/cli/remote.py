@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import uuid
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,6 +39,13 @@ def call(
     ] = None,
     context: Annotated[str, typer.Option(help="Go on in this conversation.")] = "",
     task: Annotated[str, typer.Option(help="Go on with this task.")] = "",
+    cwd: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Work in this folder of the agent's machine."),
+    ] = None,
+    create_cwd: Annotated[
+        bool, typer.Option("--create-cwd", help="Make that folder if it is not there.")
+    ] = False,
     no_stream: Annotated[
         bool, typer.Option("--no-stream", help="Wait for the whole answer.")
     ] = False,
@@ -58,6 +65,7 @@ def call(
     """
     if text == "-" and reads_stdin(access):
         raise Failure("stdin holds the message: give the secret as file:PATH")
+    _check_cwd(cwd, create_cwd)
     message = sys.stdin.read() if text == "-" else text
     if not message.strip() and not file:
         raise Failure('the message is empty: say what you want, as in a2a-fn call URL "..."')
@@ -69,6 +77,8 @@ def call(
             task=task,
             message_id=message_id or uuid.uuid4().hex,
             stream=not no_stream,
+            cwd=cwd,
+            create_cwd=create_cwd,
         )
 
 
@@ -155,6 +165,14 @@ def card(
     """Show the agent's card."""
     with _session(url, access, json) as session:
         return session.card(extended=extended)
+
+
+def _check_cwd(cwd: str | None, create: bool) -> None:
+    if cwd is None:
+        if create:
+            raise Failure("--create-cwd makes the folder of --cwd DIR: name it")
+    elif not (PurePosixPath(cwd).is_absolute() or PureWindowsPath(cwd).is_absolute()):
+        raise Failure(f"--cwd {cwd!r}: must be absolute, since it is on the agent's machine")
 
 
 def _session(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from a2a.types.a2a_pb2 import ListTasksRequest, Role, SendMessageRequest, StreamResponse, TaskState
-from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 
 from .access import Access
@@ -18,6 +17,7 @@ from .client import Client, Item
 from .conversation import Conversation
 from .failures import Exit, Failure
 from .listing import show_card, show_task, show_tasks, state_name, timestamp
+from .plain import to_json
 from .screen import Screen
 from .shelf import Shelf
 from .silence import REMARK, Silence
@@ -63,13 +63,18 @@ class Session:
         task: str,
         message_id: str,
         stream: bool,
+        cwd: str | None = None,
+        create_cwd: bool = False,
     ) -> int:
-        """Send a message and show its turn."""
+        """Send a message and show its turn. `cwd`: the folder of the agent's machine to work in."""
         card = self._client.card()
         request = SendMessageRequest()
         message = request.message
         message.message_id, message.role = message_id, Role.ROLE_USER
         message.context_id, message.task_id = context, task
+        if cwd is not None:
+            folder = {"cwd": cwd} | ({"createCwd": True} if create_cwd else {})
+            message.metadata.update({"iac_code": folder})
         if text.strip():
             message.parts.add(text=text)
         message.parts.extend(read_part(path, card.default_input_modes) for path in files)
@@ -184,7 +189,7 @@ class Session:
             raise
         self._screen.end_line()
         if transcript.replied:
-            self._screen.note(_reply_line(transcript, self._client.url))
+            self._screen.note(_reply_line(transcript, self._client.address))
             return Exit.OK
         if self._screen.machine:
             self._screen.raw(_line(StreamResponse(task=self._client.task(transcript.task_id))))
@@ -193,7 +198,7 @@ class Session:
         return Exit.FAILED if transcript.failed else Exit.OK
 
     def _last_line(self, transcript: Transcript) -> str:
-        url, task = self._client.url, transcript.task_id
+        url, task = self._client.address, transcript.task_id
         line = f"{state_word(transcript.state)}  task {task}  context {transcript.context_id}"
         if transcript.state in TERMINAL:
             line += f'\ngo on: a2a-fn call {url} "..." --context {transcript.context_id}'
@@ -204,14 +209,14 @@ class Session:
         return line
 
     def _stopped(self, transcript: Transcript) -> str:
-        url, task = self._client.url, transcript.task_id
+        url, task = self._client.address, transcript.task_id
         if not task:
             return f"stopped; {self._rest(transcript)}"
         return f"stopped; {self._rest(transcript)}; a2a-fn cancel {url} {task} ends it"
 
     def _rest(self, transcript: Transcript) -> str:
         if transcript.task_id:
-            return f"the task goes on: a2a-fn watch {self._client.url} {transcript.task_id}"
+            return f"the task goes on: a2a-fn watch {self._client.address} {transcript.task_id}"
         if transcript.message_id:
             again = f"the same call with --message-id {transcript.message_id}"
             return f"the message may have been accepted: {again} asks after it"
@@ -226,8 +231,8 @@ def _reply_line(transcript: Transcript, url: str) -> str:
 
 
 def _line(message: Message) -> str:
-    return json.dumps(MessageToDict(message), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(to_json(message), ensure_ascii=False, separators=(",", ":"))
 
 
 def _pretty(message: Message) -> str:
-    return json.dumps(MessageToDict(message), ensure_ascii=False, indent=2)
+    return json.dumps(to_json(message), ensure_ascii=False, indent=2)

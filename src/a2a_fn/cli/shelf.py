@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from a2a.types.a2a_pb2 import Artifact, Part, TaskArtifactUpdateEvent
-from google.protobuf.json_format import MessageToDict
 
 from .failures import Exit, Failure
 from .origins import without_query
+from .plain import to_json
 from .writing import overwrite, safe_name, write_new
 
 DOWNLOAD_LIMIT = 100 << 20  # bytes of one artifact that is given by URL
@@ -102,9 +102,9 @@ class Shelf:
         if self._fetch is None:
             raise Failure(f"{where} is not fetched", Exit.UNREACHABLE)
         data, kind = self._fetch(part.url, DOWNLOAD_LIMIT, part.media_type)
-        told = MessageToDict(part.metadata)
+        told = to_json(part.metadata)
         size, digest = told.get("byteSize"), told.get("sha256")
-        if size is not None and str(size).removesuffix(".0") != str(len(data)):
+        if size is not None and str(size) != str(len(data)):
             raise Failure(f"{where}: {len(data)} bytes came, not {size}", Exit.UNREACHABLE)
         if digest and hashlib.sha256(data).hexdigest() != str(digest).lower():
             raise Failure(f"{where}: the bytes do not match their SHA-256", Exit.UNREACHABLE)
@@ -146,7 +146,7 @@ def _inline(artifact: Artifact) -> list[tuple[str, bytes]]:
 def _bytes(part: Part) -> bytes:
     kind = part.WhichOneof("content")
     if kind == "data":
-        value = MessageToDict(part.data)
+        value = to_json(part.data)
         return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
     return part.text.encode() if kind == "text" else part.raw
 

@@ -13,8 +13,8 @@ from typing import Any
 from a2a.types.a2a_pb2 import Message, Role, StreamResponse, Task, TaskState
 from a2a.types.a2a_pb2 import TaskArtifactUpdateEvent as ArtifactUpdate
 from a2a.types.a2a_pb2 import TaskStatusUpdateEvent as StatusUpdate
-from google.protobuf.json_format import MessageToDict
 
+from .plain import to_json
 from .screen import Screen, one_line
 from .shelf import Shelf, label
 
@@ -167,7 +167,7 @@ class Transcript:
         if update.status.state != TaskState.TASK_STATE_UNSPECIFIED:
             self._enter(update.status.state)
         if update.HasField("metadata"):
-            self._take_metadata(MessageToDict(update.metadata).get("iac_code"))
+            self._take_metadata(to_json(update.metadata).get("iac_code"))
         if update.status.HasField("message") and update.status.message.role != Role.ROLE_USER:
             key, text = _key(update.status.message), message_text(update.status.message)
             if self.state in SETTLED:
@@ -275,7 +275,7 @@ def message_text(message: Message) -> str:
             case "text":
                 pieces.append(part.text)
             case "data":
-                pieces.append(json.dumps(MessageToDict(part.data), ensure_ascii=False, indent=2))
+                pieces.append(json.dumps(to_json(part.data), ensure_ascii=False, indent=2))
             case "url":
                 pieces.append(part.url)
             case "raw":

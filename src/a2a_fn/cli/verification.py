@@ -41,8 +41,7 @@ class Verifier:
                     "on the way can exchange prove nothing"
                 )
         self._wanted = bool(self._secret or self._file or self._url)
-        self._required = access.require_card_signature
-        if self._required and not self._wanted:
+        if access.require_card_signature and not self._wanted:
             raise Failure(
                 "--require-card-signature needs a key: --verify-card-secret, --verify-card-jwks "
                 "or --verify-card-jwks-url"
@@ -53,29 +52,25 @@ class Verifier:
         """The text without the secret."""
         return text.replace(self._secret, "***") if len(self._secret) > 3 else text
 
-    def verify(self, card: dict[str, Any], fetch: Fetch) -> tuple[dict[str, Any], str]:
-        """What may be believed of a card's JSON, and a remark if there is one to make.
+    def verify(self, card: dict[str, Any], fetch: Fetch) -> dict[str, Any]:
+        """What may be believed of a card's JSON: all of it, if no option names a key.
 
         `fetch` gets the key set of --verify-card-jwks-url: once for all cards, and once more if a
-        key is not in it. A Failure if no signature is valid, or none is there and must be.
+        key is not in it. A Failure if no signature is valid; a card without one is refused too, or
+        whoever can change it would only have to take its signatures off.
         """
         if not self._wanted:
-            return card, ""
-        if not card.get("signatures") and not self._required:
-            return card, (
-                "the agent's card is not signed, so nothing was verified "
-                "(--require-card-signature refuses such a card)"
-            )
+            return card
         from a2a_fn.protocol import signing  # only now: few ask for it
 
         try:
             try:
-                return signing.verify(card, self._keys(card, fetch)).card, ""
+                return signing.verify(card, self._keys(card, fetch)).card
             except signing.Unverified as e:
                 if not (e.unknown_key and self._url):
                     raise
                 self._fetched = None
-                return signing.verify(card, self._keys(card, fetch)).card, ""
+                return signing.verify(card, self._keys(card, fetch)).card
         except signing.Unverified as e:
             raise Failure(f"A2A Agent Card verification failed: {e}") from e
         except InvalidSettings as e:  # an extra is not installed
@@ -86,7 +81,7 @@ class Verifier:
 
         keys: list[VerifyingKey] = []
         if self._secret:  # whatever the agent calls it
-            keys += [signing.shared_key(self._secret, kid) for kid in _kids(card)]
+            keys += [signing.shared_key(self._secret, kid) for kid in _shared_kids(card)]
         if self._file:
             try:
                 document = json.loads(read_file(self._file, _LIMIT))
@@ -103,14 +98,15 @@ class Verifier:
         return keys
 
 
-def _kids(card: dict[str, Any]) -> set[str]:
-    """The names of keys that the card's signatures give."""
+def _shared_kids(card: dict[str, Any]) -> set[str]:
+    """The names that the card's signatures give to keys which are secrets."""
     kids: set[str] = set()
     for signature in card["signatures"] if isinstance(card.get("signatures"), list) else ():
         try:
             protected = signature["protected"]
             header = json.loads(base64.urlsafe_b64decode(protected + "=" * (-len(protected) % 4)))
-            kids.add(str(header["kid"]))
+            if header["alg"] == "HS256":
+                kids.add(str(header["kid"]))
         except (ValueError, KeyError, TypeError):
             continue  # it is malformed, and is told to be so where it is verified
     return kids

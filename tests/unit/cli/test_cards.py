@@ -279,14 +279,27 @@ class TestSignatures:
         assert result.code == 2
         assert "verification failed: the signature of key 'default' does not fit" in result.err
 
-    def test_a_card_that_is_not_signed(self, cli):
-        with serve(pages({CARD: DOCUMENT})) as url:
-            warned = cli("card", url, "--verify-card-secret", SECRET)
-            refused = cli("card", url, "--verify-card-secret", SECRET, "--require-card-signature")
-        assert warned.code == 0
-        assert "nothing was verified" in " ".join(warned.err.split())
-        assert refused.code == 2
-        assert "verification failed: the card is not signed" in refused.err
+    @pytest.mark.parametrize("signatures", [{}, {"signatures": []}, {"signatures": None}])
+    @pytest.mark.parametrize("option", ["secret", "jwks", "jwks-url"])
+    def test_a_card_that_is_not_signed_is_refused_whichever_key_is_named(
+        self, cli, keys, tmp_path, option, signatures
+    ):
+        (tmp_path / "jwks").write_text(json.dumps(jwks(keys[1:])))
+        documents = {CARD: {**DOCUMENT, **signatures}, "/jwks": jwks(keys[1:])}
+        with serve(pages(documents)) as url:
+            places = {"secret": SECRET, "jwks": tmp_path / "jwks", "jwks-url": f"{url}/jwks"}
+            named = cli("call", url, "hi", f"--verify-card-{option}", places[option])
+            assert cli("card", url).code == 0
+        assert (named.code, named.out) == (2, "")
+        assert named.err.endswith("verification failed: the card is not signed\n")
+
+    def test_a_secret_is_no_key_for_a_signature_by_another_kind_of_key(self, cli, keys):
+        with serve(pages({CARD: signed(keys[1]), "/jwks": jwks(keys[1:2])})) as url:
+            secret = ("--verify-card-secret", SECRET)
+            alone = cli("card", url, *secret)
+            both = cli("card", url, *secret, "--verify-card-jwks-url", f"{url}/jwks")
+        assert alone.err.endswith(f"verification failed: there is no key {keys[1].kid!r}\n")
+        assert both.code == 0
 
     @pytest.mark.parametrize(
         ("options", "why"),

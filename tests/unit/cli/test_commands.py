@@ -162,8 +162,11 @@ class TestFailures:
         [
             (lambda p: None, "cannot be read: No such file"),
             (lambda p: p.mkdir(), "is a directory"),
-            (lambda p: p.write_bytes(b"x" * ((1 << 20) + 1)), "the limit is 1.0 MiB"),
-            (lambda p: p.write_bytes(b"\0" * ((5 << 20) + 1)), "larger than 5.0 MiB"),
+            (
+                lambda p: p.write_bytes(b"x" * ((1 << 20) + 1)),
+                "1,048,577 bytes of text, the limit is 1,048,576 bytes",
+            ),
+            (lambda p: p.write_bytes(b"\0" * ((5 << 20) + 1)), "larger than 5,242,880 bytes"),
         ],
     )
     def test_a_file_that_cannot_go_along(self, cli, agent_url, tmp_path, make, why):
@@ -182,7 +185,7 @@ class TestFailures:
             files += ["--file", path]
         result = cli("call", agent_url, "files", *files)
         assert result.code == 2
-        assert "more than the 10 MiB" in result.err
+        assert "servers take 10,485,760 bytes" in result.err
 
     @pytest.mark.parametrize(
         ("response", "code", "why"),

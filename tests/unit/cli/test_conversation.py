@@ -38,7 +38,7 @@ class Server:
 
     def __init__(self, texts, cuts=(), *, ids=True, clean=False):
         self.texts, self.cuts, self.ids, self.clean = texts, list(cuts), ids, clean
-        self.url = "http://x"
+        self.address = "http://x"
         self.asked = []  # Last-Event-ID of each subscription
         self.now, self.slept = 0.0, []
 

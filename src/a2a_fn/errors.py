@@ -7,6 +7,8 @@
     +-- NotFound                   there is nothing under this name (or not for this caller)
     +-- TooLarge                   over a limit that the message names
     +-- Unavailable                an engine did not answer; the result is unknown: try again
+    +-- Refused                    a URL that must not be called; the message says why
+    +-- Unsealed                   a sealed value that cannot be opened
     +-- InvalidSettings            the settings contradict each other or miss something
     +-- TurnLost                   the turn is no longer this worker's: stop, write nothing
 
@@ -39,6 +41,14 @@ class TooLarge(A2aFnError):
 
 class Unavailable(A2aFnError):
     """An engine did not answer; what was asked may or may not have been done."""
+
+
+class Refused(A2aFnError):
+    """A URL that must not be called; the message says why, without what may be secret in it."""
+
+
+class Unsealed(A2aFnError):
+    """A sealed value that cannot be opened: its key is gone, or it belongs to something else."""
 
 
 class InvalidSettings(A2aFnError):

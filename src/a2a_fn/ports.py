@@ -12,7 +12,7 @@ are made four times as fast, and cost a cold start 0.1 ms of import each instead
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -175,6 +175,47 @@ class Blobs(Protocol):
     async def url(self, key: str, seconds: int) -> str | None:
         """An address that serves the bytes to anyone for ``seconds``, or None where the engine
         has no such thing."""
+        ...
+
+
+class Sealer(Protocol):
+    """Keeps secrets unreadable at rest, each bound to where it belongs (AES-256-GCM)."""
+
+    async def seal(self, data: bytes, bound: str) -> str:
+        """The data as ASCII text that tells nothing; only ``open`` with the same ``bound`` reads
+        it. The same data twice gives two texts."""
+        ...
+
+    async def open(self, sealed: str, bound: str) -> bytes:
+        """The data. Raises errors.Unsealed if the text was changed, belongs to something else, or
+        its key is not there; keys that were rotated out still open what they sealed."""
+        ...
+
+
+class Answer(NamedTuple):
+    """What a webhook answered: HTTP status, seconds of its Retry-After (None: it said none), and
+    the beginning of its body as printable text, at most 500 characters."""
+
+    status: int
+    retry_after: float | None = None
+    text: str = ""
+
+
+class Courier(Protocol):
+    """Calls webhooks: addresses that strangers gave us."""
+
+    async def check(self, url: str) -> None:
+        """Raise errors.Refused if the URL must not be called, as far as is known now; a name that
+        cannot be resolved now is not refused."""
+        ...
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """POST once, to an address that was checked, following nothing. Raises errors.Refused, or
+        errors.Unavailable with the reason when there was no answer in time."""
+        ...
+
+    async def get(self, url: str) -> Answer:
+        """As ``post``, for a question: GET."""
         ...
 
 

@@ -77,6 +77,17 @@ def _http_url(url: str) -> str:
     return "must be an http or https URL without a query, such as https://agent.example.com"
 
 
+def _redis_url(url: str) -> str:
+    if not url or REFERENCE.match(url) or urlsplit(url).scheme in ("redis", "rediss", "unix"):
+        return ""
+    return "must be a URL such as redis://127.0.0.1:6379/0"
+
+
+def _ports(words: tuple[str, ...]) -> str:
+    known = all(word.isdecimal() and 0 < int(word) < 65536 for word in words)
+    return "" if known else "must be ports, such as 443"
+
+
 def _token(name: str) -> str:
     return "" if re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) else "must be the name of a header"
 
@@ -99,7 +110,12 @@ class Settings:
     config: str = _setting("", "the YAML file that settings are read from; not in that file itself")
     agent: str = _setting("iac:offline", "who answers, as adapter:target", _agent)
     engine: str = _setting(
-        "sqlite", "where state lives: sqlite or memory", _one_of("sqlite", "memory")
+        "sqlite",
+        "where state lives: sqlite, redis or memory",
+        _one_of("sqlite", "redis", "memory"),
+    )
+    redis_url: str = _setting(
+        "", "the server of the redis engine, as redis://host:6379/0", _redis_url, secret=True
     )
     data: str = _setting(".a2a-fn", "the folder of the embedded engine", _given)
     host: str = _setting("127.0.0.1", "the address that serve listens on")
@@ -194,6 +210,75 @@ class Settings:
         "how the IaC agent hands over artifacts: http (a URL of this server), file (a file of "
         "this machine), or inline",
         _one_of("http", "file", "inline"),
+    )
+    push_notifications: bool = _setting(False, "whether tasks are pushed to webhooks")
+    push_events: str = _setting(
+        "state",
+        "what is pushed: state (each change of state, each artifact), terminal (what ends a "
+        "turn) or all",
+        _one_of("state", "terminal", "all"),
+    )
+    push_timeout: float = _setting(10.0, "how long a webhook may take to answer", _within(0.1, 60))
+    push_max_attempts: int = _setting(
+        20, "tries of one push before its webhook is given up", _within(1, 1000)
+    )
+    push_max_age: float = _setting(
+        86_400.0, "how long one push is tried before its webhook is given up", _within(1, 604_800)
+    )
+    push_workers: int = _setting(64, "pushes that one process sends at once", _within(1, 1000))
+    push_concurrency: int = _setting(
+        16, "pushes that one process sends to one receiver at once", _within(1, 1000)
+    )
+    push_allow_private: bool = _setting(
+        False, "let webhooks be on this machine or in a private network"
+    )
+    push_https_only: bool = _setting(False, "refuse webhooks without TLS")
+    push_allowed_hosts: tuple[str, ...] = _setting(
+        (), "hosts that webhooks may be on; *.example.com: any below it; empty: any public one"
+    )
+    push_ports: tuple[str, ...] = _setting(
+        (), "ports that webhooks may be on; empty: 80, 443 and any from 1024", _ports
+    )
+    push_challenge: bool = _setting(
+        False, "ask each webhook for an echo of a challenge before it is accepted"
+    )
+    push_keys: str = _setting(
+        "",
+        "the keyring that signs pushes and seals their credentials, as a2a-fn keys shows it; "
+        "empty: kept in the data folder",
+        secret=True,
+    )
+    push_hmac_secret: str = _setting(
+        "", "secret shared with the receivers: every push carries an HMAC", _key, secret=True
+    )
+    push_client_cert: str = _setting(
+        "", "certificate that pushes show to webhooks with TLS, in PEM"
+    )
+    push_client_key: str = _setting("", "private key of push-client-cert, in PEM", secret=True)
+    push_ca: str = _setting("", "certificates that webhooks' are checked against too, in PEM")
+    push_queue: str = _setting(
+        "local-file",
+        "where pushes wait: local-file (the engine's own queue) or redis-streams",
+        _one_of("local-file", "redis-streams"),
+    )
+    push_redis_url: str = _setting(
+        "", "the server of push-queue redis-streams", _redis_url, secret=True
+    )
+    push_stream: str = _setting("iac-code:a2a:push", "redis-streams: the stream", _given)
+    push_retry_key: str = _setting(
+        "iac-code:a2a:push:retry", "redis-streams: the sorted set of what waits", _given
+    )
+    push_dead_stream: str = _setting(
+        "iac-code:a2a:push:dead", "redis-streams: the stream of dead letters", _given
+    )
+    push_consumer_group: str = _setting("iac-code-push", "redis-streams: the group", _given)
+    push_consumer_name: str = _setting(
+        "", "redis-streams: the consumer; empty: host, process and a random part"
+    )
+    push_lease_timeout_ms: int = _setting(
+        300_000,
+        "redis-streams: milliseconds after which another consumer takes a message over",
+        _within(1000, 86_400_000),
     )
     id_key: str = _setting(
         "",
@@ -332,6 +417,8 @@ def _listed(name: str, value: object) -> tuple[Any, ...]:
             value = [word.strip() for word in re.split(separators, text) if word.strip()]
     if not isinstance(value, list | tuple):
         raise ValueError(f"must be a list, not a {type(value).__name__}")
+    if name == "push_ports":  # YAML reads them as numbers
+        value = [str(item) if type(item) is int else item for item in value]
     kind: type = Mapping if name == "principals" else str
     if not all(isinstance(item, kind) for item in value):
         raise ValueError(f"must be a list of {'mappings' if kind is Mapping else 'text'}")

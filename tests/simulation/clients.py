@@ -15,6 +15,7 @@ from a2a_fn.journal.ids import digest, partition_of
 
 from . import scripts
 from .machine import IDS, Machine
+from .pushers import Pushers
 from .readers import Readers
 from .rest import CANCELED, STATES
 from .world import World
@@ -25,11 +26,13 @@ WHOLE = 50  # a page that holds every task of a schedule
 class Clients:
     """All clients of one schedule."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, pushers: Pushers) -> None:
         self.world = world
         self.oracle = world.oracle
         self.rng = world.rng
         self.readers = Readers(world)
+        self.pushers = pushers
+        self.hooked: dict[str, bool] = {}  # messages that come with a webhook
         self.messages = 0
         self.planned: dict[str, None] = {}  # tasks that have their followers
         self.reading = 0
@@ -77,7 +80,9 @@ class Clients:
         if message.context_id:
             part = IDS.partition(owner, message.context_id)
         try:
-            accepted = await intents.submit(machine.journal, owner, message)
+            hooked = self.hooked.setdefault(mark, self.rng.random() < 0.3)
+            make = self.pushers.make if hooked else None
+            accepted = await intents.submit(machine.journal, owner, message, webhook=make)
         except intents.Busy:
             oracle.need(not (known and oracle.knows(mark)), "refused as busy with itself")
             story = oracle.stories[part]
@@ -130,6 +135,18 @@ class Clients:
             self.world.later(rng.uniform(0, 120), self.get, owner, task)
         if rng.random() < 0.5:
             self.world.later(rng.choice((0.0, rng.uniform(0, 120))), self.list, owner)
+        for likely, act in (
+            (0.25, self.pushers.set),
+            (0.15, self.pushers.set),
+            (0.2, self.pushers.forget),
+            (0.1, self.pushers.find),
+        ):
+            if rng.random() < likely:
+                self.world.later(
+                    rng.choice((rng.uniform(0, 5), rng.uniform(0, 300))), act, owner, task
+                )
+        if rng.random() < 0.05:
+            self.world.later(rng.uniform(0, 400), self.pushers.redrive)
         if rng.random() < 0.5 and self.messages < 7:
             message = self.message(task=task)
             for _ in range(rng.choice((1, 2, 3))):

@@ -11,6 +11,7 @@ from a2a_fn.engines.limits import check_changes
 from a2a_fn.errors import Conflict
 from a2a_fn.journal.ids import Ids
 from a2a_fn.journal.journal import Journal
+from a2a_fn.journal.slots import Slot
 from a2a_fn.ports import Change, Row
 
 from .loop import OWNER
@@ -50,7 +51,14 @@ class Machine:
         self.context = contextvars.Context()
         self.context.run(OWNER.set, self)
         self.journal = Journal(
-            self, world.blobs, self, IDS, nonce=self.nonce, lease=LEASE, skew=SKEW
+            self,
+            world.blobs,
+            self,
+            IDS,
+            nonce=self.nonce,
+            lease=LEASE,
+            skew=SKEW,
+            tell=self._tell,
         )
         self.journal.signals._waiting = defaultdict(Ordered)  # type: ignore[assignment]
 
@@ -78,6 +86,9 @@ class Machine:
     async def wake(self, part: str) -> None:
         """The wake-up queue, as it is given to the product."""
         self.world.enqueue(part)
+
+    async def _tell(self, part: str, slot: Slot) -> None:
+        self.world.tell(part, slot)
 
     # ------------------------------------------------ ports.Rows
 

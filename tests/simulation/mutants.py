@@ -33,12 +33,16 @@ def _m(name: str, function: str, *texts: str, modes: tuple[str, ...] = BOTH) -> 
     return Mutant(name, function, tuple(zip(texts[::2], texts[1::2], strict=True)), modes)
 
 
-_VIEWS = "[*fresh, *kept, *old, last]"
+_VIEWS = "[*fresh, *hooks.values(), *kept, *old, last]"
 _ROLL = "journal.heads:views"
 _APPEND = "journal.journal:Journal.append"
 _WRITE = "turns.writer:Writer._write"
 _RING = "turns.sweep:ring"
 _SUBMIT = "journal.intents:_submit_at"
+_SET = "journal.intents:_configure"
+_DELIVER = "push.deliver:deliver"
+_READ = "push.upcoming:Upcoming._read"
+_FREE = "webhooks.free_at(hook, journal.skew)"
 
 MUTANTS = (
     # the order of one write
@@ -56,9 +60,27 @@ MUTANTS = (
         "[*before, *after, put]",
         modes=STEPS,
     ),
-    _m("context head first", _ROLL, _VIEWS, "[last, *fresh, *kept, *old]", modes=STEPS),
-    _m("head before index", _ROLL, _VIEWS, "[*kept, *fresh, *old, last]", modes=STEPS),
-    _m("old index row first", _ROLL, _VIEWS, "[*old, *fresh, *kept, last]", modes=STEPS),
+    _m(
+        "context head first",
+        _ROLL,
+        _VIEWS,
+        "[last, *fresh, *hooks.values(), *kept, *old]",
+        modes=STEPS,
+    ),
+    _m(
+        "head before index",
+        _ROLL,
+        _VIEWS,
+        "[*kept, *fresh, *hooks.values(), *old, last]",
+        modes=STEPS,
+    ),
+    _m(
+        "old index row first",
+        _ROLL,
+        _VIEWS,
+        "[*old, *fresh, *hooks.values(), *kept, last]",
+        modes=STEPS,
+    ),
     _m(
         "alarm deleted before the views",
         _APPEND,
@@ -81,7 +103,7 @@ MUTANTS = (
         "while False and",
         modes=STEPS,
     ),
-    _m("alarm of an open turn dropped", _RING, "if view.context.active is None:", "if True:"),
+    _m("alarm of an open turn dropped", _RING, "view.context.active is None and not", "not"),
     _m(
         "one alarm for all tries",
         _SUBMIT,
@@ -231,6 +253,52 @@ MUTANTS = (
         "journal.lists:_shows",
         "await journal.rows.write([index.left(partition, row.key, entry.part, next, now)])",
         "pass",
+    ),
+    # webhooks
+    _m("a failed push counts as sent", _DELIVER, "if verdict.fate is Fate.DONE:", "if True:"),
+    _m("a webhook taken from its holder", _DELIVER, _FREE, "hook.due"),
+    _m("cursor moved whoever moved it", "journal.webhooks:put", ", Rev(rev)", ""),
+    _m("alarm gone despite a push", _APPEND, "if done and not new.context.pushes:", "if done:"),
+    _m("no alarm for a webhook", _SET, "if alarm and (first or not done):", "if alarm:"),
+    _m(
+        "no alarm for a canceled task's push",
+        "journal.intents:cancel",
+        "if alarm and not (done and view.context.pushes):",
+        "if alarm:",
+    ),
+    _m("sweeper forgets pushes", _RING, "is None and not behind:", "is None:"),
+    _m("webhook forgotten by the views", _ROLL, "*hooks.values(), ", ""),
+    _m(
+        "a webhook set anew begins now",
+        "journal.intents:_beginning",
+        "return config._replace(sent=hook.sent, read=hook.read)",
+        "return config",
+    ),
+    _m(
+        "redriven without a slot",
+        "journal.intents:_fresh",
+        "hook._replace(attempts=0, since=0, due=0) if hook.live else None",
+        "hook._replace(gone='', attempts=0, since=0, due=0) if hook.gone != 'deleted' else None",
+    ),
+    _m("a slot pushed in part counts whole", _READ, "n if last else n - 1", "n"),
+    _m(
+        "given up without a letter",
+        _DELIVER,
+        "[letters.put(letter, journal.shards)] if verdict.fate is Fate.DEAD else []",
+        "[]",
+    ),
+    _m(
+        "the letter after the death",
+        "push.deliver:_move",
+        "[*before, webhooks.put(partition, hook, row.rev)]",
+        "[webhooks.put(partition, hook, row.rev), *before]",
+        modes=STEPS,
+    ),
+    _m(
+        "a deleted webhook keeps its place",
+        "journal.webhooks:started",
+        '"" if config.url else DELETED',
+        '""',
     ),
 )
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}

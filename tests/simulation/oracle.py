@@ -8,14 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
-from a2a_fn.journal import alarms, heads
+from a2a_fn.journal import alarms, heads, webhooks
 from a2a_fn.journal.cells import Cells
 from a2a_fn.journal.fold import TERMINAL, Context, Head, fold_context, fold_head
 from a2a_fn.journal.slots import Event, Kind, Slot, decode
+from a2a_fn.journal.webhooks import Webhook
 from a2a_fn.ports import Change, Delete, Put
+from a2a_fn.push.deliver import Push
 
 from .scripts import ENDS, Script, answer, matches
 
+HOLD = 15_000  # ms that a pusher has a webhook for one try
 _TOKEN = re.compile(r"<[^<>]+>")
 WORKERS = (Kind.EVENTS, Kind.BEAT, Kind.YIELDED, Kind.FINISHED)
 
@@ -58,6 +61,16 @@ class Story:
     let_go: set[int] = field(default_factory=set)  # epochs that finished or yielded their turn
 
 
+@dataclass(slots=True)
+class Series:
+    """What one webhook, as one slot set it, has got: generations, in the order of their first
+    arrival, each of them after ``after``."""
+
+    after: int
+    got: int
+    gone: bool = False  # it was dead or deleted at some time
+
+
 class Oracle:
     """Sees everything, writes nothing. ``now`` and ``born`` are true times in ms."""
 
@@ -79,6 +92,12 @@ class Oracle:
         self.acked: dict[str, str] = {}  # digest -> task
         self.answers: defaultdict[str, Counter[str]] = defaultdict(Counter)  # digest -> answers
         self.canceled: set[str] = set()
+        self.hooks: defaultdict[str, dict[str, Webhook]] = defaultdict(dict)  # P# rows, by context
+        self.series: dict[tuple[str, str, int], Series] = {}  # (task, config, slot)
+        self.wants: defaultdict[str, list[int]] = defaultdict(list)  # task -> generations
+        self.deleted: dict[tuple[str, str, int], int] = {}  # true time
+        self.lagging: Counter[tuple[str, str, int, str]] = Counter()
+        self.letters: set[str] = set()
 
     def need(self, holds: object, law: str) -> None:
         """Raise unless it holds."""
@@ -117,6 +136,8 @@ class Oracle:
                 self._guarded(p[2:])
             elif key == heads.CONTEXT:
                 self._context(p[2:], heads.decode_context(change.value))
+            elif key.startswith(webhooks.WEBHOOKS):
+                self._webhook(p[2:], key, webhooks.decode(change.value), change.order)
             elif key.startswith(heads.TASKS):
                 self._head(heads.decode_head(_unpack(change.value)), key)
         elif p[0] == "O":
@@ -124,6 +145,11 @@ class Oracle:
                 self.index[p].add(key)
             else:
                 self.index[p].discard(key)
+        elif p[0] == "X":
+            if isinstance(change, Put):
+                self.letters.add(key)
+            else:
+                self.letters.discard(key)
         elif p[0] == "D":
             part = alarms.parse(0, key, b'{"n":0}').part
             if isinstance(change, Put):
@@ -137,11 +163,18 @@ class Oracle:
         if not story.alarms:
             self.need(story.turn is None, f"no alarm, but a turn is open in {part}")
             self.need(story.settled >= story.worked, f"no alarm, but views are behind in {part}")
+            for hook in self.hooks[part].values():
+                late = hook.behind(story.heads[hook.task].generation)
+                self.need(not late, f"no alarm, but a push of {hook.task} waits")
 
     def _context(self, part: str, row: Context) -> None:
         story = self.stories[part]
         self.need(story.contexts.get(row.n) == row, f"CTX of {part} is not the fold up to {row.n}")
         story.settled = row.n
+        for task, config, n in self.series:
+            if self.partition(task) == part and n <= row.n:
+                hook = self.hooks[part].get(webhooks.key(task, config))
+                self.need(hook and hook.slot >= n, f"CTX of {part} is past a webhook without a row")
 
     def _head(self, row: Head, key: str) -> None:
         task = key.removeprefix(heads.TASKS)
@@ -150,6 +183,85 @@ class Oracle:
         old = self.rows.get(task)
         moved = self.changes if old is None or old[0].status_time != row.status_time else old[1]
         self.rows[task] = (row, moved)
+
+    # ------------------------------------------------ webhooks
+
+    def wanted(self, task: str, after: int, upto: int | None = None) -> list[int]:
+        """The generations that are pushed after one, and past another (both exclusive)."""
+        floor = after if upto is None else max(after, upto)
+        return [g for g in self.wants[task] if g > floor]
+
+    def _set(self, story: Story, n: int, slot: Slot, where: str) -> None:
+        """A slot brings a webhook; what its former self had still to send must be in it."""
+        config = slot.config
+        assert config is not None
+        before = slot.generation - len(slot.events)
+        self.need(config.sent <= before, where + "a webhook begins after its slot")
+        if not config.url:
+            self.series[slot.task, config.id, n] = Series(before, before, gone=True)
+            return
+        part = self.partition(slot.task)
+        old = self.hooks[part].get(webhooks.key(slot.task, config.id))
+        if old is not None and old.live:
+            series = self.series[slot.task, config.id, old.slot]
+            lost = [g for g in self.wanted(slot.task, series.after, series.got) if g <= config.sent]
+            self.need(series.gone or not lost, where + f"set anew, and {lost} were never sent")
+            self.world.count["webhook set anew"] += 1
+        self.series[slot.task, config.id, n] = Series(config.sent, config.sent)
+
+    def partition(self, task: str) -> str:
+        """The context of a task."""
+        return task.partition("-")[0]
+
+    def _webhook(self, part: str, key: str, row: Webhook, order: int) -> None:
+        """A row of a webhook has landed."""
+        self.need(key == webhooks.key(row.task, row.config.id), f"{key} is another's")
+        self.need(order == row.slot, f"{key} is not ordered by its slot")
+        series = self.series.get((row.task, row.config.id, row.slot))
+        if series is None:
+            self.world.fail(f"{key} is of no slot")
+        old = self.hooks[part].get(key)
+        if old is not None:
+            self.need(row.slot >= old.slot, f"{key} went back to an older slot")
+            if row.slot == old.slot:
+                self.need(old.gone != webhooks.DELETED, f"{key} came back from its deletion")
+                taken = row.holder and old.holder and row.holder != old.holder
+                clock = row.held - HOLD
+                self.need(not taken or clock >= old.held, f"{key} was taken from its holder")
+        lost = [g for g in self.wanted(row.task, series.after, series.got) if g <= row.sent]
+        self.need(row.gone == webhooks.DELETED or not lost, f"{key} skips {lost}")
+        series.gone |= not row.live
+        if row.gone == webhooks.DELETED:
+            at = old.slot if old is not None else row.slot  # whom the deletion is for
+            for n in (at, row.slot):
+                self.deleted.setdefault((row.task, row.config.id, n), self.world.now)
+            self.need(not row.config.url and not row.config.sealed, f"{key} keeps its address")
+        self.hooks[part][key] = row
+        self._guarded(part)
+
+    def pushing(self, push: Push) -> None:
+        """A pusher begins to send."""
+        name = (push.hook.task, push.hook.config.id, push.hook.slot)
+        if name in self.deleted:
+            begun = self.born[push.hook.holder]
+            self.need(begun <= self.deleted[name], f"{name} is pushed to after its deletion")
+            late = (*name, push.hook.holder)
+            self.lagging[late] += 1
+            self.need(self.lagging[late] == 1, f"{name} is still pushed to after its deletion")
+        truth = self.truth.get((push.hook.task, push.generation))
+        self.need(truth == push.event, f"{name} is pushed another event {push.generation}")
+
+    def arrived(self, push: Push) -> None:
+        """A webhook has got a push."""
+        name = (push.hook.task, push.hook.config.id, push.hook.slot)
+        series = self.series[name]
+        self.world.count["push arrived"] += 1
+        if push.generation <= series.got:
+            self.world.count["push repeated"] += 1
+            return
+        next = self.wanted(push.hook.task, series.after, series.got)[0]
+        self.need(push.generation == next, f"{name} got {push.generation} before {next}")
+        series.got = push.generation
 
     # ------------------------------------------------ slots
 
@@ -165,7 +277,12 @@ class Oracle:
             return
         story.worked = n
         self._events(story, n, slot, where)
+        if slot.config:
+            self._set(story, n, slot, where)
         turn = story.turn
+        if slot.kind is Kind.CONFIGURED:
+            self.world.count["set beside a turn"] += turn is not None and turn.live
+            return
         if slot.kind is Kind.SUBMITTED:
             self.need(turn is None, where + "a second open turn")
             self._submitted(story, slot, where)
@@ -191,7 +308,8 @@ class Oracle:
     def _events(self, story: Story, n: int, slot: Slot, where: str) -> None:
         task = slot.task
         head = story.heads.get(task)
-        self.need(not head or head.state not in TERMINAL, where + "after a terminal state")
+        over = head and head.state in TERMINAL and slot.kind is not Kind.CONFIGURED
+        self.need(not over, where + "after a terminal state")
         generation = head.generation if head else 0
         self.need(
             slot.generation == generation + len(slot.events),
@@ -200,6 +318,9 @@ class Oracle:
         for event in slot.events:
             generation += 1
             self.truth[(task, generation)] = event
+            last = generation == slot.generation
+            if webhooks.pushed(self.world.events, slot, event, last):
+                self.wants[task].append(generation)
         new = fold_head(head, n, slot, story.context.context_id)
         self.need(
             not slot.state or not head or new.status_time > head.status_time,

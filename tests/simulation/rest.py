@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from a2a_fn.journal import index
+from a2a_fn.journal import index, webhooks
 from a2a_fn.journal.fold import SETTLED
 
 from .machine import IDS
@@ -25,6 +25,16 @@ def listings(oracle: Oracle) -> list[tuple[str, int]]:
     ]
 
 
+def given_up(oracle: Oracle) -> None:
+    """Whatever is dead must be in the operator's list, or it would be lost without a word."""
+    for hooks in oracle.hooks.values():
+        for hook in hooks.values():
+            if hook.gone == webhooks.DEAD:
+                name = f"#{hook.task}#{hook.config.id}"
+                found = any(key.endswith(name) for key in oracle.letters)
+                oracle.need(found, f"{name} is dead without a letter")
+
+
 def check(oracle: Oracle) -> None:
     """The faults have stopped and nothing is left to run."""
     rows: dict[str, set[str]] = defaultdict(set)
@@ -43,6 +53,7 @@ def check(oracle: Oracle) -> None:
                     rows[p].add(key)
     found = {p: keys for p, keys in oracle.index.items() if keys}
     oracle.need(found == rows, f"at rest, index rows {found}, but heads {dict(rows)}")
+    _pushed(oracle)
     for digest, task in oracle.acked.items():
         runs = [t for _, t in oracle.submitted.get(digest, ())]
         oracle.need(task in runs, f"the accepted message of {task} is lost")
@@ -52,3 +63,16 @@ def check(oracle: Oracle) -> None:
     for task in oracle.canceled:
         state = oracle.story(task).heads[task].state
         oracle.need(state == CANCELED, f"canceled {task} is in state {state}")
+
+
+def _pushed(oracle: Oracle) -> None:
+    """Every webhook that lives has got everything since it was set."""
+    for hooks in oracle.hooks.values():
+        for hook in hooks.values():
+            oracle.need(hook.gone != webhooks.DEAD, "at rest, but a redriven webhook is dead")
+            if not hook.live:
+                continue
+            series = oracle.series[hook.task, hook.config.id, hook.slot]
+            missing = oracle.wanted(hook.task, series.after, series.got)
+            oracle.need(not missing, f"{hook.task} {hook.config.id} never got {missing}")
+            oracle.world.count["webhook complete"] += 1

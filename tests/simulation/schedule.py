@@ -14,6 +14,7 @@ from a2a_fn.turns import sweep
 from . import rest
 from .clients import Clients
 from .oracle import Broken
+from .pushers import Pushers
 from .scripts import ScriptedFailure
 from .workers import Workers
 from .world import World
@@ -40,13 +41,15 @@ def play(
 ) -> Result:
     """Run one schedule; the same arguments give the same run, in any process."""
     world = World(seed, atomic=atomic, faults=faults, strike=strike, trace=trace)
-    clients, workers = Clients(world), Workers(world)
+    workers, pushers = Workers(world), Pushers(world)
+    world.tell = pushers.tell
+    clients = Clients(world, pushers)
     try:
         with witness(world), pages(*world.rng.choice(((200, 100), (200, 100), (3, 2)))):
             _open(world, clients, workers)
             world.loop.run()
             if not world.broken:
-                _close(world, clients)
+                _close(world, clients, pushers, workers)
     except Broken as law:
         assert world.broken, law
     except Exception as error:  # a callback of the product itself
@@ -123,9 +126,16 @@ def _open(world: World, clients: Clients, workers: Workers) -> None:
     world.loop.outside(1.0, workers.tick)
 
 
-def _close(world: World, clients: Clients) -> None:
-    """Lists repair what a frozen writer put back late; then all must be as it says."""
+def _close(world: World, clients: Clients, pushers: Pushers, workers: Workers) -> None:
+    """The operator redrives what was given up, and lists repair what a frozen writer put back
+    late; then all must be as it says."""
     world.until = 0.0
+    rest.given_up(world.oracle)
+    pushers.redrive()
+    workers.tick()
+    world.loop.run()
+    if world.broken:
+        return
     for owner, state in rest.listings(world.oracle):
         clients.final_list(owner, state)
     world.loop.run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from a2a_fn.engines.memory import MemoryRows
@@ -44,6 +44,10 @@ class WatchedRows(MemoryRows):
         return self._live(partition, key, 0)
 
 
+make_rows: Callable[[World], WatchedRows] = WatchedRows
+"""What the store is made of; ``redis_rows`` puts another engine here."""
+
+
 class Store:
     """Requests arrive, meet their fault, are done in one instant, and are answered.
 
@@ -52,7 +56,7 @@ class Store:
 
     def __init__(self, world: World, strike: tuple[int, str] | None) -> None:
         self.world = world
-        self.rows = WatchedRows(world)
+        self.rows = make_rows(world)
         self.strike = strike
         self.operations = 0
         self.down = (0.0, 0.0)  # when it answers nobody, loop times

@@ -69,8 +69,11 @@ class Workers:
         async def wake(part: str) -> None:
             self.world.enqueue(part, sure=True)
 
+        async def push(part: str, task: str, config: str) -> None:
+            self.world.enqueue_push(part, task, config, sure=True)
+
         async def body(machine: Machine) -> None:
-            self.world.count["alarms rung"] += await sweep.sweep(machine.journal, 0, wake)
+            self.world.count["alarms rung"] += await sweep.sweep(machine.journal, 0, wake, push)
 
         self.world.spawn("sweeper", body)
 

@@ -11,6 +11,7 @@ from typing import Any
 from a2a_fn.engines.memory import MemoryBlobs
 from a2a_fn.errors import Unavailable
 from a2a_fn.journal.fold import DEDUPE_WINDOW
+from a2a_fn.journal.slots import Slot
 from a2a_fn.turns.run import Limits
 
 from .loop import VirtualLoop
@@ -53,6 +54,9 @@ class World:
         self.pending = 0  # wake-ups and late writes on their way
         self.queue_open = True  # wake-ups from others than the sweeper are delivered
         self.work: Callable[[str], None] = lambda part: None  # what a wake-up starts
+        self.events = self.rng.choice(("state", "state", "terminal", "all"))  # what is pushed
+        self.tell: Callable[[str, Slot], None] = lambda part, slot: None
+        self.push: Callable[[str, str, str], None] = lambda part, task, config: None
 
     @property
     def now(self) -> int:
@@ -152,11 +156,21 @@ class World:
     # ------------------------------------------------ the queue
 
     def enqueue(self, part: str, *, sure: bool = False) -> None:
+        """A wake-up for a worker."""
+        self._enqueue(0.0, sure, lambda: self.work(part))
+
+    def enqueue_push(
+        self, part: str, task: str, config: str, delay: float = 0.0, *, sure: bool = False
+    ) -> None:
+        """A wake-up for a pusher, perhaps for later."""
+        self._enqueue(delay, sure, lambda: self.push(part, task, config))
+
+    def _enqueue(self, delay: float, sure: bool, work: Callable[[], None]) -> None:
         """A wake-up: may be lost, late or doubled while things go wrong."""
         rng = self.rng
         if not self.faulty:
             if self.queue_open or sure:
-                self.later(rng.uniform(0, 0.1), self.work, part)
+                self.later(delay + rng.uniform(0, 0.1), work)
             return
         x = rng.random()
         if x < 0.12:
@@ -164,7 +178,7 @@ class World:
             return
         if x < 0.24:
             self.count["wake-up doubled"] += 1
-            self.later(rng.uniform(0, 1.5 * LEASE / 1000), self.work, part)
+            self.later(delay + rng.uniform(0, 1.5 * LEASE / 1000), work)
         late = 0.24 < x < 0.34
         self.count["wake-up late"] += late
-        self.later(rng.uniform(60, 300) if late else rng.uniform(0, 0.3), self.work, part)
+        self.later(delay + (rng.uniform(60, 300) if late else rng.uniform(0, 0.3)), work)

@@ -43,7 +43,7 @@ def test_every_fault_is_said_at_once_with_its_place(tmp_path: Path) -> None:
         "agent: must be text, not a list",
         "--workers: must be from 0 to 1000",
         "A2A_FN_STREAMING: must be true or false",
-        "A2A_FN_ENGINE: must be one of sqlite, memory, not 'floppy'",
+        "A2A_FN_ENGINE: must be one of sqlite, redis, memory, not 'floppy'",
     ):
         assert words in said
     assert len(said.splitlines()) == 6

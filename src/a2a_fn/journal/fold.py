@@ -59,6 +59,7 @@ class Context(NamedTuple):
     context_id: str = ""
     workspace: str = ""  # the first that a message named; it stays
     active: Active | None = None
+    pushes: bool = False  # a task of it has, or had, a webhook
 
 
 class Head(NamedTuple):
@@ -123,12 +124,13 @@ def fold_context(context: Context, n: int, slot: Slot) -> Context:
         context_id=slot.context_id or context.context_id,
         workspace=context.workspace or slot.workspace,
         active=active,
+        pushes=context.pushes or slot.config is not None,
     )
 
 
 def fold_head(head: Head | None, n: int, slot: Slot, context_id: str) -> Head:
     """The task after slot ``n``, which is a slot of this task."""
-    if slot.kind is Kind.BEAT and head:
+    if slot.kind in (Kind.BEAT, Kind.CONFIGURED) and head:
         return head._replace(slot=n, generation=slot.generation)
     task, streaming, safe = Task(), False, None
     created, listed = slot.time, True

@@ -1,8 +1,8 @@
 """The views of a journal: context head, task heads, index rows; their bytes and their order.
 
 A view is put with ``Older(slot)``, so that who rolls it forward twice, or late, changes nothing.
-The order in one write is the law (rule 25): new index rows, heads, marks on replaced ones, and the
-context head last, which says that every view up to its slot is done.
+The order in one write is the law (rule 25): new index rows, webhooks, heads, marks on replaced
+index rows, and the context head last, which says that every view up to its slot is done.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from a2a.types.a2a_pb2 import Task
 
 from ..ports import OLDER, Change, Put
-from . import index
+from . import index, webhooks
 from .cells import Cells
 from .fold import Active, Context, Head
 from .slots import Slot
@@ -96,6 +96,7 @@ async def views(
 ) -> list[Change]:
     """The changes that bring every view up to ``context.n``; ``tail``: slots not yet in them."""
     fresh: list[Change] = []
+    hooks: dict[str, Change] = {}
     kept: list[Change] = []
     old: list[Change] = []
     for task in dict.fromkeys(slot.task for slot in tail if slot.task):
@@ -117,5 +118,13 @@ async def views(
                 old += index.moved(
                     owner_key, part, task, slot.replaced, slot.status_time, slot.time
                 )
+    first = context.n - len(tail) + 1
+    for n, slot in enumerate(tail, first):
+        if slot.config:
+            hook = webhooks.started(
+                slot.config, slot.task, n, context.owner or "", context.context_id
+            )
+            key = webhooks.key(slot.task, slot.config.id)
+            hooks[key] = Put(partition(part), key, webhooks.encode(hook), OLDER, order=n)
     last = Put(partition(part), CONTEXT, encode_context(context), OLDER, order=context.n)
-    return [*fresh, *kept, *old, last]
+    return [*fresh, *hooks.values(), *kept, *old, last]

@@ -7,7 +7,7 @@ what should be written: that is done by ``intents`` (clients) and by ``turns`` (
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
 from a2a.types.a2a_pb2 import StreamResponse, TaskStatusUpdateEvent
@@ -19,20 +19,19 @@ from .alarms import Alarm
 from .cells import Cells
 from .fold import DEDUPE_WINDOW, Context, Head
 from .ids import Ids
+from .patience import waits
 from .signals import Signals
 from .slots import Event, Kind, Slot, decode, encode
 from .view import View
 
 PAGE = 200  # slots read at once
-RETRIES = 6  # after an unknown result
-BACKOFF = 0.05  # seconds, doubled each time: 3 s in all
-PATIENCE = 5.0  # seconds after which nothing is tried again
 
 
 class Journal:
     """The journals of a deployment. ``lease`` and ``skew`` in ms: a claim is live while its newest
     slot is younger than the lease; two machines' clocks differ by at most the skew allowance.
-    ``window``, in ms, at most ``DEDUPE_WINDOW``: so long the same message is the same request."""
+    ``window``, in ms, at most ``DEDUPE_WINDOW``: so long the same message is the same request.
+    ``tell`` is told of each slot that lands in a context with webhooks; it must not raise."""
 
     def __init__(
         self,
@@ -46,6 +45,7 @@ class Journal:
         skew: int = 5_000,
         shards: int = 1,
         window: int = DEDUPE_WINDOW,
+        tell: Callable[[str, Slot], Awaitable[None]] | None = None,
     ) -> None:
         self.rows = rows
         self.clock = clock
@@ -57,6 +57,7 @@ class Journal:
         self.skew = skew
         self.shards = shards
         self.window = window
+        self._tell = tell
         self.signals = Signals()
 
     # ---------------------------------------------------------------- reading
@@ -81,7 +82,7 @@ class Journal:
         A head that is past the slots says that the scan was torn (a page is no snapshot): what
         was decided on such a view would speak of a status that is not there yet, so look again.
         """
-        for wait in _backoff():
+        for wait in waits():
             async for n, slot in self.slots(view.part, view.context.n, view.context.context_id):
                 if slot.task and slot.task not in view.tasks:
                     await self._need(view, slot.task)
@@ -175,8 +176,9 @@ class Journal:
         """Put the slot at the end. True: it is there, and the view has it. False: another's is.
 
         ``before``: changes that must be there first (an alarm, a checkpoint). ``settle``: roll the
-        views forward in the same write, and then remove the alarm ``done``. Raises Unavailable
-        when the store stays silent: the slot may be there or come yet.
+        views forward in the same write, and then remove the alarm ``done``, unless a webhook may
+        need it (rule 27). Raises Unavailable when the store stays silent: the slot may be there or
+        come yet.
         """
         n = view.context.n + 1
         key = heads.slot_key(n)
@@ -188,11 +190,11 @@ class Journal:
             new = view.copy()
             new.fold(n, slot)
             after = await self.views(new)
-            if done:
+            if done and not new.context.pushes:
                 after.append(Delete(done.partition, done.key))
         if old:
             after.append(Delete(heads.partition(view.part), old))
-        for wait in _backoff():
+        for wait in waits():
             try:
                 await self.rows.write([*before, put, *after])
             except Conflict:
@@ -216,10 +218,12 @@ class Journal:
         else:
             view.fold(n, slot)
         self.signals.notify(view.part)
+        if self._tell is not None and view.context.pushes:
+            await self._tell(view.part, slot)
         return True
 
     async def _slot_writer(self, part: str, key: str) -> str | None:
-        for wait in _backoff():
+        for wait in waits():
             try:
                 row = await self.rows.get(heads.partition(part), key)
             except Unavailable:
@@ -230,7 +234,7 @@ class Journal:
 
     async def sure(self, changes: Sequence[Change]) -> None:
         """Do changes that may be repeated (Always, Older, Delete) until the store says so."""
-        for wait in _backoff():
+        for wait in waits():
             try:
                 return await self.rows.write(changes)
             except Unavailable:
@@ -244,11 +248,9 @@ class Journal:
         owner = self.ids.owner(view.context.owner or "")
         return await heads.views(view.part, owner, view.context, view.tasks, view.tail, self.cells)
 
-    async def settle(self, view: View, done: Alarm | None = None) -> None:
-        """Roll the views forward, then remove the alarm ``done``. Idempotent."""
+    async def settle(self, view: View) -> None:
+        """Roll the views forward. Idempotent."""
         changes = await self.views(view)
-        if done:
-            changes.append(Delete(done.partition, done.key))
         if changes:
             await self.sure(changes)
         view.tail = []
@@ -321,13 +323,3 @@ def _status(
     update.status.state = state  # type: ignore[assignment]
     update.status.timestamp.FromMilliseconds(time)
     return payload
-
-
-def _backoff() -> Iterator[float]:
-    """The waits after failed tries; fewer, where a try takes long to fail."""
-    now = asyncio.get_running_loop().time
-    end = now() + PATIENCE
-    for i in range(RETRIES):
-        if i and now() > end:
-            return
-        yield BACKOFF * 2**i

@@ -25,6 +25,7 @@ class Kind(StrEnum):
     FINISHED = "finished"  # the last events and the end state
     CANCELED = "canceled"  # a client ended the task
     ABANDONED = "abandoned"  # the attempts are used up: FAILED
+    CONFIGURED = "configured"  # a client set or deleted a webhook
     VOID = "void"  # fills a slot that a frozen writer might still want
 
 
@@ -41,6 +42,21 @@ class Failure(NamedTuple):
 
     error: str  # class name in a2a.utils.errors
     message: str
+
+
+class Config(NamedTuple):
+    """A webhook as a client asked for it: where to, and what proves us there; deleted if there is
+    no URL."""
+
+    id: str
+    url: str
+    scheme: str = ""  # of its authentication
+    sealed: str = ""  # token and credentials, unreadable here
+    base: str = ""  # the root of this server as the client sees it
+    tenant: str = ""
+    v03: bool = False  # asked for by A2A 0.3, whose pushes have another form
+    sent: int = 0  # generation after which its pushes begin
+    read: int = 0  # slot after which they are found
 
 
 class Slot(NamedTuple):
@@ -66,6 +82,7 @@ class Slot(NamedTuple):
     checkpoint: str = ""  # key of the agent's state that this slot publishes
     reply: bool = False  # finished: the agent answered with a Message and no task
     failure: Failure | None = None  # finished: see there
+    config: Config | None = None  # submitted, configured: a webhook of the task
 
 
 _NAMES = {  # in the header; left out when they are at their default
@@ -105,6 +122,8 @@ def encode(slot: Slot) -> bytes:
         head["re"] = slot.replaced
     if slot.failure:
         head["f"] = [slot.failure.error, slot.failure.message]
+    if slot.config:
+        head["cfg"] = slot.config
     if slot.message is not None:
         payloads.insert(0, slot.message.SerializeToString(deterministic=True))
         head["m"] = len(payloads[0])
@@ -138,6 +157,7 @@ def decode(data: bytes, context_id: str = "") -> Slot:
         message=message,
         replaced=tuple(head["re"]) if "re" in head else None,
         failure=Failure(*head["f"]) if "f" in head else None,
+        config=Config(*head["cfg"]) if "cfg" in head else None,
         **{name: head[short] for short, name in _NAMES.items() if short in head},
     )
 

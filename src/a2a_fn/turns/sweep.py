@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 
-from ..journal import alarms
+from ..journal import alarms, webhooks
 from ..journal.alarms import ROUND, Alarm
 from ..journal.journal import Journal
 from ..journal.slots import Kind
@@ -18,15 +18,21 @@ log = logging.getLogger("a2a_fn.turns")
 
 PAGE = 100
 
+Push = Callable[[str, str, str], Awaitable[None]]
+"""Tells a pusher of a webhook: context, task, config. None where nothing is pushed."""
+
 
 async def sweep(
     journal: Journal,
     shard: int,
     wake: Callable[[str], Awaitable[None]],
+    push: Push | None = None,
     *,
     enough: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Ring every alarm of a shard that is due; returns how many. ``enough``: stop early.
+    """Ring every alarm of a shard that is due; returns how many. ``wake`` is told of a context
+    whose turn nobody has, ``push`` of a webhook (context, task, config) that nobody sends to.
+    ``enough``: stop early.
 
     A context that cannot be settled is logged and left to its alarm."""
     rung, after = 0, None
@@ -37,7 +43,7 @@ async def sweep(
             if alarm.due > journal.clock.now() or enough():
                 return rung
             try:
-                await ring(journal, alarm, wake)
+                await ring(journal, alarm, wake, push)
             except Exception:  # one context must not keep the others from their alarms
                 log.exception("not settled", extra={"a2a": {"context": alarm.part}})
             rung += 1
@@ -47,7 +53,12 @@ async def sweep(
     return rung
 
 
-async def ring(journal: Journal, alarm: Alarm, wake: Callable[[str], Awaitable[None]]) -> None:
+async def ring(
+    journal: Journal,
+    alarm: Alarm,
+    wake: Callable[[str], Awaitable[None]],
+    push: Push | None = None,
+) -> None:
     """Settle the alarm's context; then remove the alarm, or move it if work is left (30 to 32)."""
     view = await journal.load(alarm.part)
     while view.context.active is None and view.context.n < alarm.slot:
@@ -58,16 +69,23 @@ async def ring(journal: Journal, alarm: Alarm, wake: Callable[[str], Awaitable[N
     if view.tail:
         log.info("settled", extra={"a2a": {"context": view.part, "slots": len(view.tail)}})
     await journal.settle(view)
-    if view.context.active is None:
+    behind = await webhooks.behind(journal, view) if push else []
+    if view.context.active is None and not behind:
         await journal.sure([Delete(alarm.partition, alarm.key)])
         return
     now = journal.clock.now()
-    due = (max(alarm.due, now) // ROUND + 1) * ROUND
-    ends = journal.claim_ends(view)
-    if now < ends:
-        due = max(due, ends)
-    else:
-        log.info("woken", extra={"a2a": {"context": view.part}})
-        await wake(view.part)
-    moved = Alarm(alarm.shard, due, alarm.part, alarm.nonce, alarm.slot)
+    period = (max(alarm.due, now) // ROUND + 1) * ROUND
+    dues: list[int] = []
+    if view.context.active is not None:
+        ends = journal.claim_ends(view)
+        dues.append(max(period, ends) if now < ends else period)
+        if now >= ends:
+            log.info("woken", extra={"a2a": {"context": view.part}})
+            await wake(view.part)
+    for hook in behind:
+        free = webhooks.free_at(hook, journal.skew)
+        dues.append(max(period, free) if now < free else period)
+        if push and now >= free:
+            await push(view.part, hook.task, hook.config.id)
+    moved = Alarm(alarm.shard, min(dues), alarm.part, alarm.nonce, alarm.slot)
     await journal.sure([moved.put(), Delete(alarm.partition, alarm.key)])

@@ -15,7 +15,9 @@ from a2a_fn.errors import NotFound, Unavailable
 from a2a_fn.journal import heads, intents
 from a2a_fn.journal import journal as journal_module
 from a2a_fn.journal.cells import COMPRESS_FROM, INLINE_LIMIT, Cells
-from a2a_fn.journal.journal import RETRIES, Journal, View
+from a2a_fn.journal import patience
+from a2a_fn.journal.journal import Journal, View
+from a2a_fn.journal.patience import RETRIES
 from a2a_fn.journal.slots import Kind, Slot, encode
 from a2a_fn.ports import ABSENT, Change, Put, Row
 from a2a_fn.turns.run import Limits, Outcome
@@ -61,7 +63,7 @@ async def lost(changes: Sequence[Change]) -> None:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_module, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
 
 
 @pytest.fixture

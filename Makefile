@@ -19,6 +19,14 @@ FIND_PYTHON = for p in $(PYTHON) python3.13 python3.12 python3.11 python3 python
 	echo "a2a-fn needs Python >= 3.11 with the venv module (Debian: apt install python3-venv)." \
 	     "Or name one: make PYTHON=/path/to/python3.12" >&2; exit 1
 
+# The tests on Redis need a redis-server. Where it can be had without asking, it is installed, once
+# per .venv; where not, those tests say so and are skipped.
+REDIS := $(VENV)/.redis
+APT    = DEBIAN_FRONTEND=noninteractive timeout 120 apt-get -qq -o Acquire::http::Timeout=10
+GET_REDIS = command -v redis-server || { test "$$(id -u)" = 0 && test -f /etc/debian_version && \
+	  { echo "installing redis-server for the tests" >&2; $(APT) update; \
+	    $(APT) install -y --no-install-recommends redis-server; }; }
+
 .PHONY: help run test test-all lint types check format bench simulate clean
 .DEFAULT_GOAL := help
 
@@ -34,12 +42,16 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[cli,dev]'
 	@touch $@
 
+$(REDIS): $(READY)
+	@{ $(GET_REDIS); } >/dev/null || echo "without redis-server: the tests on Redis are skipped"
+	@touch $@
+
 run: $(READY) ## start the server on 127.0.0.1:8080 (HOST=, PORT=, DATA= change it)
 	@echo "a2a-fn on http://$(HOST):$(PORT), state in $(DATA)/ (Ctrl-C stops it). In another shell, try:"
 	@echo '  $(BIN)/a2a-fn call http://$(HOST):$(PORT) "Create a VPC with two vSwitches" --out out'
 	@exec $(BIN)/a2a-fn serve --host $(HOST) --port $(PORT) --data $(DATA)
 
-test: $(READY) ## run every quick test; says what was skipped and why
+test: $(READY) $(REDIS) ## run every quick test; says what was skipped and why
 	@$(BIN)/python -m pytest
 
 test-all: test ## run the slow suites too

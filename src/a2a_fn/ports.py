@@ -194,7 +194,7 @@ class Sealer(Protocol):
 
 class Answer(NamedTuple):
     """What a webhook answered: HTTP status, seconds of its Retry-After (None: it said none), and
-    the beginning of its body as printable text, at most 500 characters."""
+    the beginning of its body as printable text, as much of it as was asked for."""
 
     status: int
     retry_after: float | None = None
@@ -209,12 +209,15 @@ class Courier(Protocol):
         cannot be resolved now is not refused."""
         ...
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """POST once, to an address that was checked, following nothing. Raises errors.Refused, or
-        errors.Unavailable with the reason when there was no answer in time."""
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, keep: int = 500
+    ) -> Answer:
+        """POST once, to an address that was checked, following nothing; of the answer's text up to
+        ``keep`` characters are kept. Raises errors.Refused, or errors.Unavailable with the reason
+        when there was no answer in time."""
         ...
 
-    async def get(self, url: str) -> Answer:
+    async def get(self, url: str, *, keep: int = 500) -> Answer:
         """As ``post``, for a question: GET."""
         ...
 

@@ -225,7 +225,7 @@ class Settings:
     push_max_age: float = _setting(
         86_400.0, "how long one push is tried before its webhook is given up", _within(1, 604_800)
     )
-    push_workers: int = _setting(64, "pushes that one process sends at once", _within(1, 1000))
+    push_workers: int = _setting(256, "pushes that one process sends at once", _within(1, 1000))
     push_concurrency: int = _setting(
         16, "pushes that one process sends to one receiver at once", _within(1, 1000)
     )

@@ -23,7 +23,7 @@ from .errors import InvalidSettings
 from .journal.ids import Ids
 from .journal.journal import Journal
 from .media import MediaTypes, media_types
-from .ports import Blobs, Queue, Rows
+from .ports import Queue
 from .settings import Settings
 from .workspace import Roots
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
     from .agents.agent import Agent
     from .agents.places import Place
+    from .outbox import Outbox
     from .profile import Profile
     from .protocol.card import Cards
     from .protocol.gate import Gate
     from .protocol.keys import SigningKey
     from .secrets import Secrets
+    from .storage import Storage
     from .turns.manner import Manner
     from .turns.run import Outcome
-
-VISIBLE_AFTER = 90.0  # seconds; a wake-up is lost on a dead worker for so long, a lease and a bit
 
 
 class Services:
@@ -54,25 +54,12 @@ class Services:
     # ---------------------------------------------------------------- parts
 
     @cached_property
-    def _engine(self) -> tuple[Rows, Queue, Blobs]:
-        clock = SystemClock()
-        if self.settings.engine == "memory":
-            from .engines.memory import MemoryBlobs, MemoryQueue, MemoryRows
+    def _storage(self) -> Storage:
+        from .storage import Storage
 
-            return (
-                MemoryRows(clock=clock),
-                MemoryQueue(clock=clock, visible_after=VISIBLE_AFTER),
-                MemoryBlobs(),
-            )
-        from .engines.files import FileBlobs
-        from .engines.sqlite import SqliteRows
-        from .engines.sqlite_queue import SqliteQueue
-
-        path = self.data / "a2a-fn.db"
-        rows = SqliteRows(path, clock=clock)
-        queue = SqliteQueue(path, "turns", clock=clock, visible_after=VISIBLE_AFTER)
-        self._closers += [queue.close, rows.close]
-        return rows, queue, FileBlobs(self.data / "blobs")
+        storage = Storage(self.settings, lambda: self.data, self.reveal)
+        self._closers.append(storage.close)
+        return storage
 
     @cached_property
     def data(self) -> Path:
@@ -96,6 +83,10 @@ class Services:
             return hashlib.sha256(key.encode()).digest()
         if self.settings.engine == "memory":
             return secrets.token_bytes(32)
+        if self.settings.engine == "redis":
+            raise InvalidSettings(
+                "id-key: is needed with the redis engine, the same for every process that uses it"
+            )
         return _kept_secret(self.data / "id.key")
 
     def reveal(self, setting: str, text: str) -> str:
@@ -112,10 +103,9 @@ class Services:
     @cached_property
     def journal(self) -> Journal:
         """The journals."""
-        rows, _, blobs = self._engine
         return Journal(
-            rows,
-            blobs,
+            self._storage.rows,
+            self._storage.blobs,
             SystemClock(),
             Ids(self.secret),
             nonce=lambda: secrets.token_hex(8),
@@ -123,12 +113,30 @@ class Services:
             skew=int(self.settings.clock_skew * 1000),
             shards=self.settings.shards,
             window=int(self.settings.dedupe_window * 1000),
+            tell=self.outbox.tell if self.outbox is not None else None,
         )
 
     @cached_property
     def turns(self) -> Queue:
         """The queue of wake-ups."""
-        return self._engine[1]
+        return self._storage.turns
+
+    @cached_property
+    def outbox(self) -> Outbox | None:
+        """What pushes, if anything is pushed here."""
+        if not self.settings.push_notifications:
+            return None
+        from .outbox import Outbox
+
+        outbox = Outbox(
+            self.settings,
+            lambda: self.journal,
+            lambda: self._storage.pushes,
+            self.reveal,
+            lambda: self.data,
+        )
+        self._closers.insert(0, outbox.close)
+        return outbox
 
     @cached_property
     def agent(self) -> Agent:
@@ -209,6 +217,7 @@ class Services:
             schemes=schemes(settings),
             keys=(lambda: self.keys) if signed else None,
             runtime=_runtime(settings),
+            pushes=self.outbox.public_keys if self.outbox is not None else None,
         )
 
     @cached_property
@@ -235,6 +244,7 @@ class Services:
         from .protocol.handler import TaskHandler
         from .protocol.parts import Intake
 
+        outbox = self.outbox
         handler = TaskHandler(
             self.journal,
             self.wake,
@@ -244,6 +254,7 @@ class Services:
             stopping=lambda: self._stopping,
             card=self.cards.extended,
             intake=Intake(self.profile, self.media_types, self.roots),
+            pushes=(lambda: outbox.push_configs) if outbox is not None else None,
         )
         return build_app(
             handler,
@@ -277,7 +288,9 @@ class Services:
             authenticate=authenticate,
             limit=limit,
             capabilities=Capabilities(
-                streaming=settings.streaming, extended_card=bool(schemes(settings))
+                streaming=settings.streaming,
+                push=settings.push_notifications,
+                extended_card=bool(schemes(settings)),
             ),
             tenants=frozenset(settings.tenants),
             required=self.profile.required,
@@ -315,9 +328,12 @@ class Services:
         """Ring every due alarm; returns how many."""
         from .turns.sweep import sweep
 
+        push = self.outbox.wake if self.outbox is not None else None
         rung = 0
         for shard in range(self.settings.shards):
-            rung += await sweep(self.journal, shard, self.wake, enough=lambda: remaining() < SPARE)
+            rung += await sweep(
+                self.journal, shard, self.wake, push, enough=lambda: remaining() < SPARE
+            )
         return rung
 
     def stop(self) -> None:
@@ -342,6 +358,8 @@ def _secret_files(settings: Settings) -> list[str]:
     """The files that secrets are read from."""
     texts: list[object] = [settings.token, settings.basic_password, settings.api_key]
     texts += [settings.signing_secret, settings.id_key, *settings.signing_keys]
+    texts += [settings.push_keys, settings.push_hmac_secret, settings.push_client_key]
+    texts += [settings.redis_url, settings.push_redis_url]
     texts += [value for entry in settings.principals for value in entry.values()]
     found = [text for text in texts if isinstance(text, str) and text.startswith("file:")]
     return [text.removeprefix("file:") for text in found]

@@ -1,27 +1,46 @@
 """One fixture per port, over all engines: to add an engine, add a line to each table.
 
-A line is a function of (folder of the test, clock, options of the engine). An engine that has a
-``close`` is closed after the test.
+A line is a function of (place, clock, options of the engine). The place is the folder of the test,
+or what the fixture gives that PLACES names. An engine with a ``close`` is closed after the test.
 """
 
 from __future__ import annotations
 
 import pytest
+from tests.redis_server import running
 
 from a2a_fn.engines.memory import MemoryBlobs, MemoryQueue, MemoryRows
+from a2a_fn.engines.redis import RedisRows
+from a2a_fn.engines.redis_link import RedisLink
+from a2a_fn.engines.redis_queue import RedisQueue
 from a2a_fn.engines.sqlite import FileBlobs, SqliteQueue, SqliteRows
 
 ROWS = {
     "memory": lambda folder, clock: MemoryRows(clock=clock),
     "memory-sequential": lambda folder, clock: MemoryRows(atomic=False, clock=clock),
     "sqlite": lambda folder, clock: SqliteRows(folder / "a2a.db", clock=clock),
+    "redis": lambda server, clock: RedisRows(RedisLink(server.url), clock=clock),
+    "redis-cluster": lambda server, clock: RedisRows(
+        RedisLink(f"{server.url}?cluster=yes"), clock=clock
+    ),
 }
 SEQUENTIAL = {"memory-sequential"}  # those that do the changes of a write one by one
+PLACES = {"redis": "redis", "redis-cluster": "redis_cluster"}
 
 QUEUES = {
     "memory": lambda folder, clock, **limits: MemoryQueue(clock=clock, **limits),
     "sqlite": lambda folder, clock, **limits: SqliteQueue(
         folder / "a2a.db", "turns", clock=clock, **limits
+    ),
+    "redis": lambda server, clock, visible_after=60.0, **limits: RedisQueue(
+        RedisLink(server.url), "turns", clock=clock, lease=round(visible_after * 1000), **limits
+    ),
+    "redis-cluster": lambda server, clock, visible_after=60.0, **limits: RedisQueue(
+        RedisLink(f"{server.url}?cluster=yes"),
+        "{turns}",
+        clock=clock,
+        lease=round(visible_after * 1000),
+        **limits,
     ),
 }
 
@@ -60,20 +79,51 @@ def atomic(rows_engine):
     return rows_engine not in SEQUENTIAL
 
 
+@pytest.fixture(scope="session")
+def redis_server():
+    """One server for all tests."""
+    with running() as server:
+        yield server
+
+
 @pytest.fixture
-async def rows(rows_engine, tmp_path, clock):
-    engine = ROWS[rows_engine](tmp_path, clock)
+def redis(redis_server):
+    """The server, empty."""
+    redis_server.ask("FLUSHALL")
+    return redis_server
+
+
+@pytest.fixture(scope="session")
+def redis_cluster_server():
+    """A cluster of one node: it refuses scripts over several hash tags like any other."""
+    with running("--cluster-enabled", "yes") as server:
+        server.ask("CLUSTER", "ADDSLOTS", *range(16384))
+        while b"cluster_state:ok" not in server.ask("CLUSTER", "INFO"):
+            pass  # it joins itself within a second or two
+        yield server
+
+
+@pytest.fixture
+def redis_cluster(redis_cluster_server):
+    """The cluster, empty."""
+    redis_cluster_server.ask("FLUSHALL")
+    return redis_cluster_server
+
+
+@pytest.fixture
+async def rows(rows_engine, request, clock):
+    engine = ROWS[rows_engine](_place(request, rows_engine), clock)
     yield engine
     await _close(engine)
 
 
 @pytest.fixture(params=list(QUEUES))
-async def make_queue(request, tmp_path, clock):
+async def make_queue(request, clock):
     """Make the queue under test with other limits."""
     made = []
 
     def make(**limits):
-        made.append(QUEUES[request.param](tmp_path, clock, **limits))
+        made.append(QUEUES[request.param](_place(request, request.param), clock, **limits))
         return made[-1]
 
     yield make
@@ -92,6 +142,10 @@ async def blobs(request, tmp_path):
     engine = BLOBS[request.param](tmp_path)
     yield engine
     await _close(engine)
+
+
+def _place(request, engine):
+    return request.getfixturevalue(PLACES.get(engine, "tmp_path"))
 
 
 async def _close(engine) -> None:

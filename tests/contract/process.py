@@ -1,6 +1,7 @@
 """What a second process does in the tests of races and of crashes; run as a script.
 
-It says "ready", waits for a line, works, and says on a line each what was answered to it.
+It works in the folder or on the Redis server that it is told. It says "ready", waits for a line,
+works, and says on a line each what was answered to it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,24 @@ import sys
 from pathlib import Path
 
 from a2a_fn.clock import SystemClock
+from a2a_fn.engines.redis import RedisRows
+from a2a_fn.engines.redis_link import RedisLink
+from a2a_fn.engines.redis_queue import RedisQueue
 from a2a_fn.engines.sqlite import FileBlobs, SqliteQueue, SqliteRows
 from a2a_fn.errors import Conflict
 from a2a_fn.ports import ABSENT, Put
+
+
+def rows_at(place: str) -> RedisRows | SqliteRows:
+    if place.startswith("redis:"):
+        return RedisRows(RedisLink(place), clock=SystemClock())
+    return SqliteRows(Path(place) / "a2a.db", clock=SystemClock())
+
+
+def queue_at(place: str) -> RedisQueue | SqliteQueue:
+    if place.startswith("redis:"):
+        return RedisQueue(RedisLink(place), "turns", clock=SystemClock())
+    return SqliteQueue(Path(place) / "a2a.db", "turns", clock=SystemClock())
 
 
 def slot(n: int) -> str:
@@ -40,17 +56,17 @@ async def take_slots(rows, name: str, last: int, won=print) -> int:
             won(n, name)
 
 
-async def race(folder: Path, name: str) -> None:
-    rows = SqliteRows(folder / "a2a.db", clock=SystemClock())
+async def race(place: str, name: str) -> None:
+    rows = rows_at(place)
     await rows.get("journal", "open the file before the start")
     await start()
     await asyncio.gather(*(take_slots(rows, f"{name}{n}", 800) for n in range(4)))
     await rows.close()
 
 
-async def drain(folder: Path, name: str) -> None:
+async def drain(place: str, name: str) -> None:
     """Receive and ack until nothing has come for a second."""
-    queue = SqliteQueue(folder / "a2a.db", "turns", clock=SystemClock())
+    queue = queue_at(place)
     assert await queue.dead() == []
     await start()
 
@@ -64,11 +80,9 @@ async def drain(folder: Path, name: str) -> None:
     await queue.close()
 
 
-async def batches(folder: Path, name: str) -> None:
-    """Write five rows, a message and a blob at a time, without an end."""
-    rows = SqliteRows(folder / "a2a.db", clock=SystemClock())
-    queue = SqliteQueue(folder / "a2a.db", "turns", clock=SystemClock())
-    blobs = FileBlobs(folder / "blobs")
+async def batches(place: str, name: str) -> None:
+    """Write five rows, a message and (in a folder) a blob at a time, without an end."""
+    rows, queue = rows_at(place), queue_at(place)
     await rows.get("journal", "open the file before the start")
     await start()
 
@@ -83,17 +97,18 @@ async def batches(folder: Path, name: str) -> None:
             print("sent", batch, flush=True)
 
     async def keeper() -> None:
-        n = 0
+        blobs, n = FileBlobs(Path(place) / "blobs"), 0
         while True:
             n += 1
             print("blob", await blobs.put(f"{name}-{n}".encode() * 5000), flush=True)
 
-    await asyncio.gather(keeper(), *(writer(f"{name}{i}") for i in range(4)))
+    writers = [writer(f"{name}{i}") for i in range(4)]
+    await asyncio.gather(*writers, *([] if isinstance(rows, RedisRows) else [keeper()]))
 
 
-async def hold(folder: Path, name: str) -> None:
+async def hold(place: str, name: str) -> None:
     """Keep the write lock, after a change that nobody may see, until the next line."""
-    connection = sqlite3.connect(folder / "a2a.db", isolation_level=None)
+    connection = sqlite3.connect(Path(place) / "a2a.db", isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("UPDATE rows SET value = x'00'")
     await start()
@@ -108,4 +123,4 @@ async def start() -> None:
 
 if __name__ == "__main__":
     work = {"race": race, "drain": drain, "batches": batches, "hold": hold}[sys.argv[1]]
-    asyncio.run(work(Path(sys.argv[2]), sys.argv[3]))
+    asyncio.run(work(sys.argv[2], sys.argv[3]))

@@ -11,7 +11,7 @@ import typer
 
 from a2a_fn import __version__
 
-from . import local, offline, remote
+from . import keys, local, offline, push, remote
 from .failures import Exit, Failure
 from .screen import printable
 
@@ -29,6 +29,8 @@ app = typer.Typer(
 remote.add_to(app)
 offline.add_to(app)
 local.add_to(app)
+push.add_to(app)
+keys.add_to(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -35,6 +35,7 @@ class Handler(enum.StrEnum):
 
     HTTP = "http"
     TURN = "turn"
+    PUSH = "push"
     SWEEP = "sweep"
 
 
@@ -57,8 +58,8 @@ def serve(
     ] = None,
 ) -> int:
     """Serve the agent: HTTP, turn workers and the sweeper in one process."""
-    settings = _settings(config, host=host, port=port, data=data, agent=agent)
-    with needs("cli"), _told():
+    settings = read_settings(config, host=host, port=port, data=data, agent=agent)
+    with needs("cli"), told():
         from a2a_fn.hosts import local
 
         return asyncio.run(local.serve(settings, workers=workers))
@@ -71,8 +72,8 @@ def work(
     workers: Annotated[int | None, typer.Option(min=1, help="Turns at a time.")] = None,
 ) -> int:
     """Work on turns only, beside a `serve --workers 0` on the same data."""
-    settings = _settings(config, data=data, agent=agent)
-    with needs("cli"), _told():
+    settings = read_settings(config, data=data, agent=agent)
+    with needs("cli"), told():
         from a2a_fn.hosts import local
 
         return asyncio.run(local.work(settings, workers=workers))
@@ -87,8 +88,8 @@ def invoke(
 ) -> int:
     """Call a deployed handler with a sample event; what it returns goes to stdout as JSON."""
     payload = _event(event)
-    settings = _settings(config, data=data, agent=agent)
-    with needs("cli"), _told():
+    settings = read_settings(config, data=data, agent=agent)
+    with needs("cli"), told():
         from a2a_fn.hosts import local
 
         result = local.invoke(handler.value, payload, settings)
@@ -96,10 +97,10 @@ def invoke(
     return Exit.OK
 
 
-def _settings(config: Path | None, **options: object) -> Settings:
+def read_settings(config: Path | None, **options: object) -> Settings:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # so that --agent finds a module of the user's own folder
-    with needs("cli"), _told():
+    with needs("cli"), told():
         from a2a_fn import settings
 
         overrides = {
@@ -123,7 +124,7 @@ def _event(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def told() -> Iterator[None]:
     """Turn what the host may raise into a Failure."""
     from a2a_fn import errors
 

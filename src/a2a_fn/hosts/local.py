@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("a2a_fn.host")
 
 WAIT = 5.0  # seconds that a worker waits for a wake-up before it looks whether to stop
-NEXT = '{"part": "$next"}'  # in a sample event: whatever waits in the local queue
+NEXT = '{"part": "$next"}'  # in a sample event: whatever waits in the function's local queue
 RETRY = 1.0  # seconds before a silent store is asked again
 
 
@@ -101,6 +101,8 @@ def _ready(services: Services, workers: int) -> None:
         _ = services.data
     if workers:
         _ = services.agent
+    if services.outbox is not None:
+        services.outbox.ready()
 
 
 def _listening(settings: Settings, *, open_to_all: bool = False) -> socket.socket:
@@ -181,6 +183,8 @@ async def _pool(services: Services, workers: int, stop: asyncio.Event) -> AsyncI
     tasks = [asyncio.create_task(_kept(services, stop)) for _ in range(workers)]
     if workers:
         tasks.append(asyncio.create_task(_sweeper(services, stop)))
+    if workers and services.outbox is not None:
+        tasks.append(asyncio.create_task(_pushers(services, stop)))
     try:
         yield
     finally:
@@ -244,6 +248,22 @@ async def _sweeper(services: Services, stop: asyncio.Event) -> None:
             await _tried(services.sweep())
 
 
+async def _pushers(services: Services, stop: asyncio.Event) -> None:
+    """Push for as long as the host runs, and then for as long as a turn may take to save."""
+    from .pushing import Pushers
+
+    settings = services.settings
+    assert services.outbox is not None  # noqa: S101 - who starts this has looked
+    pushers = Pushers(
+        services.outbox, workers=settings.push_workers, each=settings.push_concurrency
+    )
+    pushing = asyncio.create_task(pushers.run(stop))
+    await _wait(stop)
+    await asyncio.wait([pushing], timeout=settings.grace)
+    pushing.cancel()
+    await asyncio.wait([pushing])
+
+
 async def _tried(doing: Awaitable[object]) -> None:
     """Do something that is done again later if it fails now."""
     try:
@@ -271,7 +291,7 @@ def invoke(kind: str, event: dict[str, Any], settings: Settings) -> object:
     path = Path("functions") / f"{kind}.py"
     if not path.is_file():
         raise NotFound(f"there is no {path} here; run this in a checkout of the project")
-    event = asyncio.run(_filled(event, settings))
+    event = asyncio.run(_filled(kind, event, settings))
     before = dict(os.environ)
     os.environ.update(to_environment(settings))  # as the platform would set them
     try:
@@ -294,14 +314,15 @@ def _handled(path: Path, event: dict[str, Any]) -> object:
     return answer
 
 
-async def _filled(event: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """The event, its ``$next`` records filled from the local queue."""
+async def _filled(kind: str, event: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """The event, its ``$next`` records filled from the function's local queue."""
     event = copy.deepcopy(event)
     services = build_services(settings)
+    queue = services.outbox.queue if kind == "push" and services.outbox else services.turns
     for record in event.get("Records", []):
         if record.get("body") == NEXT:
-            for delivery in await services.turns.receive(1, 0):
+            for delivery in await queue.receive(1, 0):
                 record["body"] = delivery.body.decode()
-                await services.turns.ack(delivery.handle)
+                await queue.ack(delivery.handle)
     await services.close()
     return event

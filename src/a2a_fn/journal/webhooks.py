@@ -129,14 +129,17 @@ async def read(journal: Journal, part: str, task: str, config: str) -> tuple[Web
     return (decode(row.value), row) if row else None
 
 
-async def listed(journal: Journal, part: str, task: str = "") -> AsyncIterator[Webhook]:
-    """The live webhooks of a task, or of all tasks of a context, by task and id."""
+async def listed(
+    journal: Journal, part: str, task: str = "", *, dead: bool = False
+) -> AsyncIterator[Webhook]:
+    """The live webhooks of a task, or of all tasks of a context, by task and id; with those that
+    were given up, if ``dead``."""
     prefix, after = f"{WEBHOOKS}{task}#" if task else WEBHOOKS, None
     while True:
         rows = await journal.rows.scan(f"C#{part}", prefix=prefix, after=after, limit=PAGE)
         for row in rows:
             hook = decode(row.value)
-            if hook.live:
+            if hook.live or (dead and hook.gone == DEAD):
                 yield hook
         if len(rows) < PAGE:
             return

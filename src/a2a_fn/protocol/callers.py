@@ -12,8 +12,12 @@ from typing import NamedTuple, Protocol
 from a2a.types.a2a_pb2 import (
     AgentCard,
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse,
     ListTasksRequest,
     ListTasksResponse,
     SendMessageRequest,
@@ -21,7 +25,9 @@ from a2a.types.a2a_pb2 import (
     StreamResponse,
     SubscribeToTaskRequest,
     Task,
+    TaskPushNotificationConfig,
 )
+from google.protobuf.empty_pb2 import Empty
 
 
 class Principal(NamedTuple):
@@ -39,7 +45,7 @@ class Caller(NamedTuple):
     anonymous caller. ``deadline`` is a time of the running event loop, in seconds: after it the
     platform stops waiting, so the answer must be out before. ``base_url`` is the root of this
     server as the caller sees it, without a final slash. ``extensions``: the URIs that the request
-    asks for.
+    asks for. ``v03``: the request is of A2A 0.3.
     """
 
     owner: str = ""
@@ -49,6 +55,7 @@ class Caller(NamedTuple):
     tenant: str = ""
     base_url: str = ""
     extensions: frozenset[str] = frozenset()
+    v03: bool = False
 
 
 class Frame(NamedTuple):
@@ -97,6 +104,30 @@ class Handler(Protocol):
     ) -> AsyncIterator[Frame]:
         """Follow a task, from the event after ``last_event_id`` on if there is one given. An
         async generator, as ``stream_message``."""
+        ...
+
+    async def create_push_config(
+        self, request: TaskPushNotificationConfig, caller: Caller
+    ) -> TaskPushNotificationConfig:
+        """Set a webhook of a task, or set it anew."""
+        ...
+
+    async def get_push_config(
+        self, request: GetTaskPushNotificationConfigRequest, caller: Caller
+    ) -> TaskPushNotificationConfig:
+        """One webhook of a task."""
+        ...
+
+    async def list_push_configs(
+        self, request: ListTaskPushNotificationConfigsRequest, caller: Caller
+    ) -> ListTaskPushNotificationConfigsResponse:
+        """The webhooks of a task."""
+        ...
+
+    async def delete_push_config(
+        self, request: DeleteTaskPushNotificationConfigRequest, caller: Caller
+    ) -> Empty:
+        """Delete a webhook of a task; it is no error if there is none."""
         ...
 
     async def extended_card(

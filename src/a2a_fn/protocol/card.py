@@ -158,7 +158,8 @@ class Cards:
 
     A root that was taken from a request's Host is the client's to choose, so only the ``KEPT``
     roots asked for last are kept. ``keys`` is called when the first card is asked for; None: the
-    cards are not signed. ``runtime`` is what the extended card says of the process.
+    cards are not signed. ``runtime`` is what the extended card says of the process. ``pushes``
+    gives the public keys that sign pushes, as JWKs, as they are now.
     Raises InvalidSettings if the profile lacks what a card needs.
     """
 
@@ -172,6 +173,7 @@ class Cards:
         schemes: Schemes = NO_SCHEMES,
         keys: Callable[[], tuple[SigningKey, ...]] | None = None,
         runtime: str = "",
+        pushes: Callable[[], list[dict[str, str]]] | None = None,
     ) -> None:
         profile.check()
         self._profile = profile
@@ -179,9 +181,10 @@ class Cards:
         self._schemes = schemes
         self._keys = keys
         self._runtime = runtime
+        self._pushes = pushes
         self.public = lru_cache(self.KEPT)(self._public)
         self.extended = lru_cache(self.KEPT)(self._extended)
-        self.jwks = lru_cache(1)(self._jwks)
+        self._signers = lru_cache(1)(self._jwks)
 
     def _public(self, root: str) -> Document:
         """The public card of the server that is seen at ``root``."""
@@ -217,13 +220,18 @@ class Cards:
                 card.signatures.add(protected=one["protected"], signature=one["signature"])
         return card
 
-    def _jwks(self) -> Document:
-        """The public keys, for whoever verifies."""
+    def jwks(self) -> Document:
+        """The public keys, for whoever verifies the card or a push."""
+        pushes = self._pushes() if self._pushes is not None else []
+        return document({"keys": [*self._signers(), *pushes]})
+
+    def _jwks(self) -> list[dict[str, str]]:
+        """Those of the card; the same for as long as the process lives."""
         if self._keys is None:
-            return document({"keys": []})
+            return []
         from .keys import jwks
 
-        return document(jwks(self._keys()))
+        return jwks(self._keys())["keys"]
 
 
 def _jku(root: str) -> str:

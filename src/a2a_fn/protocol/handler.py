@@ -13,8 +13,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from a2a.types.a2a_pb2 import (
     AgentCard,
     CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
     GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest,
     GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse,
     ListTasksRequest,
     ListTasksResponse,
     Message,
@@ -23,8 +27,10 @@ from a2a.types.a2a_pb2 import (
     StreamResponse,
     SubscribeToTaskRequest,
     Task,
+    TaskPushNotificationConfig,
 )
 from a2a.utils import errors as a2a
+from google.protobuf.empty_pb2 import Empty
 
 from ..errors import NotFound
 from ..journal import intents, lists, stream
@@ -35,6 +41,7 @@ from .artifacts import absolute
 from .callers import Caller, Frame
 from .errors import invalid
 from .pages import PageTokens
+from .push_configs import PushConfigs
 from .refusals import failed, translated
 
 TURN_ENDS = frozenset({Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED})
@@ -53,6 +60,7 @@ class TaskHandler:
     stream holds the Task back until the agent has said something else. ``card`` gives the
     extended card of a server that is seen at this URL. ``intake`` raises the A2A error for parts
     that the agent does not take, and returns the folder that the message names ("" for none).
+    ``pushes`` makes the operations on push configs; without, nothing is pushed.
     """
 
     def __init__(
@@ -66,6 +74,7 @@ class TaskHandler:
         stopping: Callable[[], bool] = lambda: False,
         card: Callable[[str], AgentCard] | None = None,
         intake: Callable[[Message], str] = lambda message: "",
+        pushes: Callable[[], PushConfigs] | None = None,
     ) -> None:
         self._journal = journal
         self._wake = wake
@@ -75,6 +84,7 @@ class TaskHandler:
         self._stopping = stopping
         self._card = card
         self._intake = intake
+        self._push_configs = pushes
 
     # ---------------------------------------------------------------- messages
 
@@ -144,13 +154,16 @@ class TaskHandler:
     async def _submit(
         self, request: SendMessageRequest, caller: Caller, *, detached: bool
     ) -> intents.Accepted:
-        if request.configuration.HasField("task_push_notification_config"):
+        config = request.configuration.task_push_notification_config
+        hooked = request.configuration.HasField("task_push_notification_config")
+        if hooked and self._push_configs is None:
             raise a2a.PushNotificationNotSupportedError
         if any(part.HasField("url") for part in request.message.parts):  # files are looked at
             workspace = await asyncio.to_thread(self._intake, request.message)
         else:
             workspace = self._intake(request.message)
         await self._check_references(request.message, caller)
+        webhook = await self._pushes.inline(config, caller) if hooked else None
         with translated():
             accepted = await intents.submit(
                 self._journal,
@@ -158,6 +171,7 @@ class TaskHandler:
                 request.message,
                 detached=detached,
                 workspace=workspace,
+                webhook=webhook,
             )
         active = accepted.view.context.active
         if active is not None and active.task == accepted.task and not active.claimed:
@@ -286,6 +300,40 @@ class TaskHandler:
                         return
                 if self._over(_latest(caller)):
                     return
+
+    # ---------------------------------------------------------------- webhooks
+
+    @property
+    def _pushes(self) -> PushConfigs:
+        if self._push_configs is None:
+            raise a2a.PushNotificationNotSupportedError
+        return self._push_configs()
+
+    async def create_push_config(
+        self, request: TaskPushNotificationConfig, caller: Caller
+    ) -> TaskPushNotificationConfig:
+        """Set a webhook of a task."""
+        return await self._pushes.create(request, caller)
+
+    async def get_push_config(
+        self, request: GetTaskPushNotificationConfigRequest, caller: Caller
+    ) -> TaskPushNotificationConfig:
+        """One webhook of a task."""
+        return await self._pushes.get(request, caller)
+
+    async def list_push_configs(
+        self, request: ListTaskPushNotificationConfigsRequest, caller: Caller
+    ) -> ListTaskPushNotificationConfigsResponse:
+        """The webhooks of a task."""
+        return await self._pushes.list(request, caller)
+
+    async def delete_push_config(
+        self, request: DeleteTaskPushNotificationConfigRequest, caller: Caller
+    ) -> Empty:
+        """Delete a webhook of a task."""
+        return await self._pushes.delete(request, caller)
+
+    # ---------------------------------------------------------------- card
 
     async def extended_card(
         self, request: GetExtendedAgentCardRequest, caller: Caller

@@ -86,6 +86,7 @@ class JsonRpc:
             self._gate.permit(operation, caller)
             request = dialect.request(operation, params)
             caller = self._gate.enter(caller, request.tenant)  # type: ignore[attr-defined]
+            caller = caller._replace(v03=dialect is not self._v10)
             if operation.streams:
                 frames = dialect.frames(self._frames(operation, request, caller, scope))
                 await self._stream(dialect, operation, frames, caller, call_id, receive, send)

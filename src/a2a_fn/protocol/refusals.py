@@ -22,6 +22,8 @@ def translated() -> Iterator[None]:
         raise a2a.TaskNotFoundError from error
     except intents.WrongContext as error:
         raise invalid("message.contextId", "is not the context of the task") from error
+    except intents.TooManyWebhooks as error:
+        raise a2a.InvalidParamsError(str(error)) from error
     except (intents.Ended, intents.Busy, intents.OtherWorkspace) as error:
         raise a2a.UnsupportedOperationError(str(error)) from error
 

@@ -178,6 +178,11 @@ def translate(answer: Message, *, four_states: bool = False) -> Any:
     return translated
 
 
+def encode_task(task: Task) -> Any:
+    """A task as 0.3 has it, as JSON that ``dumps`` takes."""
+    return _dump(translate(task))
+
+
 def _shown(state: State, four_states: bool) -> State:
     return FOUR_STATES.get(state, state) if four_states else state
 

@@ -99,6 +99,7 @@ class RestV03:
             self._gate.permit(call.operation, caller)
             request = _request(call, document, scope)
             caller = self._gate.enter(caller, request.tenant)  # type: ignore[attr-defined]
+            caller = caller._replace(v03=True)
             if call.operation.streams:
                 frames = self._frames(call, request, caller, scope)
                 await self._stream(frames, caller, receive, send)

@@ -248,7 +248,9 @@ class Outbox:
             remaining=remaining,
             stop=stop,
         )
-        if done.outcome in (Outcome.RETRY, Outcome.STOPPED):
+        # one that came a little early is the delayed one itself, by another machine's clock
+        early = done.outcome is Outcome.EARLY and done.wait <= self._settings.clock_skew
+        if early or done.outcome in (Outcome.RETRY, Outcome.STOPPED):
             await self._send(wakeup, done.wait)
         return done
 

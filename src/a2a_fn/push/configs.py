@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
-from ..errors import Refused, Unavailable
+from ..errors import Refused, Unavailable, Unsealed
 from ..journal.slots import Config
 from ..journal.webhooks import Webhook
 from ..ports import Courier, Sealer
 from . import sign
 from .sign import Credentials
+
+log = logging.getLogger("a2a_fn.push")
 
 CHALLENGE = "validationToken"
 """The query parameter of a challenge; its value is to be the whole of the answer's body."""
@@ -104,9 +107,14 @@ class Configs:
         return Credentials(secret["t"], config.scheme, secret["c"])
 
     async def shown(self, hook: Webhook) -> TaskPushNotificationConfig:
-        """The config as its owner set it. Raises Unsealed."""
-        credentials = await self.opened(hook)
+        """The config as its owner set it; without its secrets if they cannot be opened."""
         config = hook.config
+        try:
+            credentials = await self.opened(hook)
+        except Unsealed as error:
+            about = {"a2a": {"task": hook.task, "config": config.id}}
+            log.warning("credentials not shown: %s", error, extra=about)
+            credentials = Credentials("", config.scheme, "")
         shown = TaskPushNotificationConfig(
             tenant=config.tenant,
             id=config.id,

@@ -47,7 +47,7 @@ class Outcome(StrEnum):
 
 
 class Delivered(NamedTuple):
-    """An outcome; ``wait``: seconds until it is worth another wake-up (RETRY, STOPPED)."""
+    """An outcome; ``wait``: seconds until it is worth another wake-up (EARLY, RETRY, STOPPED)."""
 
     outcome: Outcome
     wait: float = 0.0
@@ -106,7 +106,9 @@ async def deliver(
         now = journal.clock.now()
         if not mine and now < webhooks.free_at(hook, journal.skew):
             if done is Outcome.NOTHING:
-                done = Outcome.EARLY if now < hook.due else Outcome.HELD
+                if now < hook.due:
+                    return Delivered(Outcome.EARLY, (hook.due - now) / 1000)
+                done = Outcome.HELD
             return Delivered(done)
         due, passed, more = await upcoming.next(hook)
         if due is None or stop() or remaining() < manner.timeout + SPARE:

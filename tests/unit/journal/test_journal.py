@@ -12,10 +12,9 @@ from tests.unit.world import World, user
 
 from a2a_fn.engines.memory import Crashed, MemoryBlobs, MemoryRows
 from a2a_fn.errors import NotFound, Unavailable
-from a2a_fn.journal import heads, intents
+from a2a_fn.journal import heads, intents, patience
 from a2a_fn.journal import journal as journal_module
 from a2a_fn.journal.cells import COMPRESS_FROM, INLINE_LIMIT, Cells
-from a2a_fn.journal import patience
 from a2a_fn.journal.journal import Journal, View
 from a2a_fn.journal.patience import RETRIES
 from a2a_fn.journal.slots import Kind, Slot, encode

@@ -83,6 +83,11 @@ def _redis_url(url: str) -> str:
     return "must be a URL such as redis://127.0.0.1:6379/0"
 
 
+def _hosts(words: tuple[str, ...]) -> str:
+    known = all(re.fullmatch(r"(\*\.)?[^\s/@*]+", word) for word in words)
+    return "" if known else "must be host names or addresses, such as *.example.com"
+
+
 def _ports(words: tuple[str, ...]) -> str:
     known = all(word.isdecimal() and 0 < int(word) < 65536 for word in words)
     return "" if known else "must be ports, such as 443"
@@ -234,7 +239,9 @@ class Settings:
     )
     push_https_only: bool = _setting(False, "refuse webhooks without TLS")
     push_allowed_hosts: tuple[str, ...] = _setting(
-        (), "hosts that webhooks may be on; *.example.com: any below it; empty: any public one"
+        (),
+        "hosts that webhooks may be on; *.example.com: any below it; empty: any public one",
+        _hosts,
     )
     push_ports: tuple[str, ...] = _setting(
         (), "ports that webhooks may be on; empty: 80, 443 and any from 1024", _ports

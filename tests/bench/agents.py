@@ -78,6 +78,40 @@ class SdkTalker:
         """Nothing is cancelled here."""
 
 
+class Notifier:
+    """Asks, so that webhooks can be set; then two artifacts and the end, each with the time
+    (monotonic, ns) at which it was said."""
+
+    async def run(self, turn: Turn) -> None:
+        """Ask for the word "go", then do it."""
+        if turn.text != "go":
+            return await turn.ask()
+        for number in (1, 2):
+            await turn.artifact(f"artifact {number}", Part(text=str(time.monotonic_ns())))
+        await turn.complete(str(time.monotonic_ns()))
+
+
+class SdkNotifier:
+    """``Notifier`` as an AgentExecutor."""
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Ask for the word "go", then do it."""
+        if context.get_user_input() != "go":
+            await (await _opened(context, event_queue)).requires_input()
+            return
+        from a2a.server.tasks import TaskUpdater
+
+        assert context.task_id and context.context_id
+        updater = TaskUpdater(event_queue, context.task_id, context.context_id)
+        for number in (1, 2):
+            part = Part(text=str(time.monotonic_ns()))
+            await updater.add_artifact([part], artifact_id=f"artifact {number}")
+        await updater.complete(_said(str(time.monotonic_ns())))
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Nothing is cancelled here."""
+
+
 async def _opened(context: RequestContext, event_queue: EventQueue):  # type: ignore[no-untyped-def]
     """The SDK wants the Task first; then it works."""
     from a2a.server.tasks import TaskUpdater

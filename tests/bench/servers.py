@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .child import ROOT
@@ -43,10 +43,18 @@ class Server:
 
 @contextlib.contextmanager
 def ours(
-    engine: str, agent: str, *, data: str = "", workers: int = 8, apart: bool = False
+    engine: str,
+    agent: str,
+    *,
+    data: str = "",
+    workers: int = 8,
+    apart: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
-    """``a2a-fn serve``; ``apart``: HTTP in one process and the workers in another one."""
+    """``a2a-fn serve``; ``apart``: HTTP in one process and the workers in another one;
+    ``settings``: more of them, as variables of the environment."""
     environment = {"A2A_FN_ENGINE": engine, "A2A_FN_AGENT": agent, "A2A_FN_LOG": "json"}
+    environment |= settings or {}
     if data:
         environment["A2A_FN_DATA"] = data
     port = _free_port()

@@ -11,6 +11,7 @@ import contextlib
 import datetime
 import gzip
 import ipaddress
+import os
 import socket
 import ssl
 from dataclasses import dataclass, field
@@ -180,6 +181,11 @@ async def test_a_get_has_no_body_and_the_caller_may_name_itself(site, make):
     assert b"Content-Length" not in site.requests[0] and b"a2a-fn" not in site.requests[0]
 
 
+async def test_spaces_around_a_value_are_not_sent(site, make):
+    assert (await make().post(site.url(), {"X-Token": "  a b "}, b"")).status == 200
+    assert b"\r\nX-Token: a b\r\n" in site.requests[0]
+
+
 async def test_a_post_of_nothing_says_so(site, make):
     assert (await make().post(site.url(), {}, b"")).status == 200
     assert b"Content-Length: 0" in site.requests[0]
@@ -305,7 +311,8 @@ async def test_check_judges_what_is_known_now(make, names, addresses, refused):
 
 async def test_check_waits_only_so_long_for_a_name(make, names):
     names.addresses["hook.example.com"] = asyncio.Event()
-    await make(OPEN, timeout=0.05).check("https://hook.example.com/")
+    async with asyncio.timeout(1):
+        await make(OPEN, timeout=0.05).check("https://hook.example.com/")
     with pytest.raises(Unavailable, match=r"in full within 0\.05 s"):
         await make(OPEN, timeout=0.05).get("https://hook.example.com/")
 
@@ -545,7 +552,7 @@ async def test_an_endless_body_in_crumbs_is_no_answer(site, make):
 async def test_a_body_up_to_the_limit_leaves_the_connection_usable(site, make):
     courier, body = make(), b"x" * (BODY_LIMIT - 1)
     site.answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
-    for _ in range(2):
+    for _ in range(6):
         assert (await courier.get(site.url(), keep=BODY_LIMIT)).text == body.decode()
     assert site.connections == 1
 
@@ -830,6 +837,28 @@ async def test_plain_http_where_tls_is_spoken_and_the_reverse(
     for url in (secure.url(), site.url(scheme="https")):
         with pytest.raises(Unavailable):
             await courier.get(url)
+
+
+async def test_endless_answers_end_under_tls_too(serve, make, server_side, authority):
+    site = await serve(context=server_side("hook.example.com"))
+    site.answer, site.after = b"", "repeats"
+    site.chunk = b"HTTP/1.1 102 Processing\r\n\r\n" * 100
+    with pytest.raises(Unavailable, match="too large"):
+        await make(ca=authority.pem).get(site.url(scheme="https"))
+
+
+async def test_what_is_no_tls_within_tls_is_no_answer(serve, make, server_side, authority):
+    async def garble(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        os.write(writer.get_extra_info("socket").fileno(), b"garbage " * 100)
+        await reader.read()
+        writer.close()
+
+    site = Site()
+    site.serve = garble
+    await serve(site, context=server_side("hook.example.com"))
+    with pytest.raises(Unavailable, match="TLS failed"):
+        await make(ca=authority.pem).get(site.url(scheme="https"))
 
 
 async def test_who_accepts_and_never_shakes_hands_is_left_in_time(serve, make):

@@ -217,7 +217,7 @@ def _fields(
                 f"{target.origin}: what is to be sent as {name} has a line break or another "
                 "control character in it"
             )
-        fields[name.lower()] = (name, value.strip(" \t"))
+        fields[name.lower()] = (name, value.strip(" "))
     return [(name.encode(), value.encode()) for name, value in fields.values()]
 
 

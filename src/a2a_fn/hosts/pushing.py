@@ -53,7 +53,10 @@ class Pushers:
         try:
             while not stop.is_set():
                 await self._receive(stop, stopped)
-            if self._tasks:
+            back, self._waiting = self._waiting, set()
+            for wakeup in back:  # now, and not after those that hold up their lane
+                await self._outbox.wake(*wakeup)
+            while self._tasks:
                 await asyncio.wait(self._tasks)
         finally:
             stopped.cancel()
@@ -127,11 +130,12 @@ class Pushers:
         lane.here += 1
         try:
             async with lane.free, self._free:
+                mine = wakeup in self._waiting
                 self._waiting.discard(wakeup)
-                if stop.is_set():
-                    await self._outbox.wake(*wakeup)
-                else:
+                if not stop.is_set():
                     await self._outbox.push(wakeup, stop=stop.is_set)
+                elif mine:
+                    await self._outbox.wake(*wakeup)
         finally:
             self._waiting.discard(wakeup)
             lane.here -= 1

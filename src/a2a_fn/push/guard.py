@@ -41,7 +41,6 @@ _METADATA = frozenset(map(ip_address, (
     "100.100.100.200",  # Alibaba Cloud
     "168.63.129.16",  # Azure's host
     "fd20:ce::254",  # Google on IPv6
-    "192.0.0.192",  # Oracle
     "169.254.0.23", "169.254.42.42", "fd00:42::42",  # Tencent; Scaleway
 )))  # fmt: skip
 """Where clouds answer their machines about themselves; nobody's webhook is there."""

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Awaitable, Callable
 
+from a2a.types.a2a_pb2 import Part
 from tests.unit.world import World
 
 from a2a_fn.journal import intents, webhooks
@@ -118,5 +119,5 @@ def part_of(task: str) -> str:
 async def works(turn) -> None:
     """Says something, makes an artifact, completes."""
     await turn.say("working on it")
-    await turn.artifact("plan.txt", b"one\n", media_type="text/plain")
-    await turn.complete("done")
+    await turn.artifact("plan", Part(text="one"))
+    await turn.complete()

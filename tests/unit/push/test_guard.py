@@ -347,13 +347,53 @@ def test_behind_dns64_the_address_is_kept_and_its_meaning_judged():
     assert screen("hook.example.com", ["64:ff9b::808:808"], OPEN) == ("64:ff9b::808:808",)
 
 
+BLOCKS = [  # of IANA's registries of special purposes: the first and the last address
+    ("0.0.0.0", "0.255.255.255"), ("10.0.0.0", "10.255.255.255"),
+    ("100.64.0.0", "100.127.255.255"), ("127.0.0.0", "127.255.255.255"),
+    ("169.254.0.0", "169.254.255.255"), ("172.16.0.0", "172.31.255.255"),
+    ("192.0.0.0", "192.0.0.255"), ("192.0.2.0", "192.0.2.255"), ("192.88.99.0", "192.88.99.255"),
+    ("192.168.0.0", "192.168.255.255"), ("198.18.0.0", "198.19.255.255"),
+    ("198.51.100.0", "198.51.100.255"), ("203.0.113.0", "203.0.113.255"),
+    ("224.0.0.0", "239.255.255.255"), ("240.0.0.0", "255.255.255.255"),
+    ("::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"), ("2001::", "2001:1ff:ffff::"),
+    ("2001:db8::", "2001:db8:ffff::"), ("2002::", "2002:ffff::"), ("3ffe::", "3ffe:ffff::"),
+    ("3fff::", "3fff:fff:ffff::"), ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "last"), BLOCKS)
+def test_a_special_block_is_refused_from_end_to_end(first, last):
+    for address in (first, last):
+        with pytest.raises(Refused):
+            screen("hook", [address], OPEN)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["1.0.0.0", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
+     "128.0.0.0", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0",
+     "191.255.255.255", "192.0.3.0", "192.88.98.255", "192.88.100.0", "192.167.255.255",
+     "192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255", "198.51.101.0",
+     "203.0.112.255", "203.0.114.0", "223.255.255.255", "2000::", "2001:200::", "2001:db7:ffff::",
+     "2001:db9::", "2003::", "3ffd:ffff::", "3fff:1000::", "3fff:ffff::"],
+)  # fmt: skip
+def test_what_lies_beside_a_special_block_is_public(address):
+    assert screen("hook", [address], OPEN) == (address,)
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "::1", "fd00::1", "169.254.9.9"])
 def test_private_addresses_can_be_allowed(address):
     assert screen("hook", [address], PRIVATE) == (address,)
 
 
-@pytest.mark.parametrize("address", ["169.254.169.254", "fd00:ec2::254", "0.0.0.0", "ff02::1",
-                                     "::ffff:10.0.0.1", "2002:a00:1::", "fe80::1%2"])  # fmt: skip
+@pytest.mark.parametrize(
+    "address",
+    ["169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.100.1", "169.254.169.253",
+     "169.254.169.123", "fd00:ec2::254", "fd00:ec2::23", "fd00:ec2::253", "100.100.100.200",
+     "168.63.129.16", "fd20:ce::254", "192.0.0.192", "169.254.0.23", "169.254.42.42", "fd00:42::42",
+     "0.0.0.0", "ff02::1", "::ffff:10.0.0.1", "2002:a00:1::", "fe80::1%2", "192.0.2.1",
+     "192.88.99.1", "198.51.100.1"],
+)  # fmt: skip
 def test_no_policy_opens_what_is_no_place_for_a_webhook(address):
     with pytest.raises(Refused):
         screen("hook", ["10.0.0.1", address], PRIVATE)

@@ -466,6 +466,13 @@ VALUES = {
     "workspace": "context",
     "artifact_urls": "inline",
     "api_key_header": "X-Key",
+    "redis_url": "redis://127.0.0.1:6399/1",
+    "push_events": "terminal",
+    "push_allowed_hosts": ("hooks.example.com", "*.example.org"),
+    "push_ports": ("443", "8443"),
+    "push_hmac_secret": "another secret of this test",
+    "push_queue": "redis-streams",
+    "push_redis_url": "redis://127.0.0.1:6399/2",
 }
 
 

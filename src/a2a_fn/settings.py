@@ -108,9 +108,9 @@ def _agent(name: str) -> str:
     return "must be iac:offline, echo:, executor:package.module:Name or agent:package.module:Name"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, repr=False, eq=False)  # what it would generate costs a cold start 3 ms
 class Settings:
-    """Every setting, with its default. Durations in seconds."""
+    """Every setting, with its default. Durations in seconds. Never changed."""
 
     config: str = _setting("", "the YAML file that settings are read from; not in that file itself")
     agent: str = _setting("iac:offline", "who answers, as adapter:target", _agent)
@@ -296,6 +296,24 @@ class Settings:
     log: str = _setting(
         "auto", "text, json, or auto: text on a terminal", _one_of("auto", "text", "json")
     )
+
+    def __init__(self, **values: Any) -> None:
+        for name, setting in self.__dataclass_fields__.items():
+            object.__setattr__(self, name, values.pop(name, setting.default))
+        if values:
+            raise TypeError(f"there are no settings {', '.join(values)}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise dataclasses.FrozenInstanceError(f"{name}: settings do not change")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = (f for f in dataclasses.fields(self) if f.repr)
+        return f"Settings({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in shown)})"
 
 
 def load(

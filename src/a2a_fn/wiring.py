@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import cached_property
@@ -82,7 +81,7 @@ class Services:
                 raise InvalidSettings("id-key: must have at least 16 characters")
             return hashlib.sha256(key.encode()).digest()
         if self.settings.engine == "memory":
-            return secrets.token_bytes(32)
+            return os.urandom(32)
         if self.settings.engine == "redis":
             raise InvalidSettings(
                 "id-key: is needed with the redis engine, the same for every process that uses it"
@@ -108,7 +107,7 @@ class Services:
             self._storage.blobs,
             SystemClock(),
             Ids(self.secret),
-            nonce=lambda: secrets.token_hex(8),
+            nonce=lambda: os.urandom(8).hex(),
             lease=int(self.settings.lease * 1000),
             skew=int(self.settings.clock_skew * 1000),
             shards=self.settings.shards,
@@ -389,8 +388,8 @@ async def _fetch(url: str) -> bytes:
 
 def _kept_secret(path: Path) -> bytes:
     """The secret in this file; made once, whichever process comes first."""
-    fresh = secrets.token_hex(32)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    fresh = os.urandom(32).hex()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(fresh)

@@ -8,7 +8,7 @@ log gets the rest. Only messages of a2a-sdk errors, which are written for client
 from __future__ import annotations
 
 import logging
-import secrets
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -128,7 +128,7 @@ def describe(error: BaseException, request_id: str = "") -> Fault:
     """The answer to a client for an exception; a bug is logged with its trace and a reference."""
     outcome = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), None)
     if outcome is None:
-        reference = secrets.token_hex(8)
+        reference = os.urandom(8).hex()
         logger.error(
             "unexpected error, reference %s, request %s", reference, request_id, exc_info=error
         )

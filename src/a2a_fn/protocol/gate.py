@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import re
-import secrets
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 from urllib.parse import parse_qs
@@ -146,7 +146,7 @@ def _request_id(scope: Scope, lambda_context: object) -> str:
     given = header(scope, b"x-request-id")
     if _REQUEST_ID.fullmatch(given):
         return given
-    return getattr(lambda_context, "aws_request_id", "") or secrets.token_hex(8)
+    return getattr(lambda_context, "aws_request_id", "") or os.urandom(8).hex()
 
 
 def _extensions(scope: Scope) -> frozenset[str]:

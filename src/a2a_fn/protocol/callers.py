@@ -7,7 +7,7 @@ A binding (``jsonrpc.py``, ``rest.py``) turns bytes into a request and a ``Calle
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from a2a.types.a2a_pb2 import (
     AgentCard,
@@ -27,7 +27,9 @@ from a2a.types.a2a_pb2 import (
     Task,
     TaskPushNotificationConfig,
 )
-from google.protobuf.empty_pb2 import Empty
+
+if TYPE_CHECKING:
+    from google.protobuf.empty_pb2 import Empty
 
 
 class Principal(NamedTuple):

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from a2a.types.a2a_pb2 import (
     AgentCard,
@@ -30,7 +31,6 @@ from a2a.types.a2a_pb2 import (
     TaskPushNotificationConfig,
 )
 from a2a.utils import errors as a2a
-from google.protobuf.empty_pb2 import Empty
 
 from ..errors import NotFound
 from ..journal import intents, lists, stream
@@ -41,8 +41,12 @@ from .artifacts import absolute
 from .callers import Caller, Frame
 from .errors import invalid
 from .pages import PageTokens
-from .push_configs import PushConfigs
 from .refusals import failed, translated
+
+if TYPE_CHECKING:
+    from google.protobuf.empty_pb2 import Empty
+
+    from .push_configs import PushConfigs
 
 TURN_ENDS = frozenset({Kind.FINISHED, Kind.CANCELED, Kind.ABANDONED})
 PAGE_SIZE = 50

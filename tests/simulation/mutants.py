@@ -107,8 +107,8 @@ MUTANTS = (
     _m(
         "one alarm for all tries",
         _SUBMIT,
-        "alarm = journal.alarm(view, now + journal.lease)",
-        "alarm = locals().get('alarm') or journal.alarm(view, now + journal.lease)",
+        "alarm = journal.alarm(view, task, now + journal.lease)",
+        "alarm = locals().get('alarm') or journal.alarm(view, task, now + journal.lease)",
         modes=STEPS,
     ),
     _m(

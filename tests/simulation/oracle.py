@@ -56,7 +56,7 @@ class Story:
     context: Context = field(default_factory=Context)
     contexts: dict[int, Context] = field(default_factory=dict)
     settled: int = 0  # n of the CTX row
-    alarms: set[str] = field(default_factory=set)
+    alarms: dict[str, str] = field(default_factory=dict)  # key -> task
     heads: dict[str, Head] = field(default_factory=dict)
     let_go: set[int] = field(default_factory=set)  # epochs that finished or yielded their turn
 
@@ -151,11 +151,12 @@ class Oracle:
             else:
                 self.letters.discard(key)
         elif p[0] == "D":
-            part = alarms.parse(0, key, b'{"n":0}').part
+            alarm = alarms.parse(0, key, value or b'{"n":0}')
+            part = alarm.part
             if isinstance(change, Put):
-                self.stories[part].alarms.add(key)
+                self.stories[part].alarms[key] = alarm.task
             else:
-                self.stories[part].alarms.discard(key)
+                self.stories[part].alarms.pop(key, None)
                 self._guarded(part)
 
     def _guarded(self, part: str) -> None:
@@ -163,9 +164,10 @@ class Oracle:
         if not story.alarms:
             self.need(story.turn is None, f"no alarm, but a turn is open in {part}")
             self.need(story.settled >= story.worked, f"no alarm, but views are behind in {part}")
-            for hook in self.hooks[part].values():
+        for hook in self.hooks[part].values():
+            if hook.task not in story.alarms.values():
                 late = hook.behind(story.heads[hook.task].generation)
-                self.need(not late, f"no alarm, but a push of {hook.task} waits")
+                self.need(not late, f"no alarm of it, but a push of {hook.task} waits")
 
     def _context(self, part: str, row: Context) -> None:
         story = self.stories[part]

@@ -16,13 +16,15 @@ ROUND = 20_000  # ms; two sweepers that move one alarm choose the same key
 
 
 class Alarm(NamedTuple):
-    """An alarm; ``slot`` is the number of the slot that it guards, ``due`` in ms."""
+    """An alarm; ``slot`` is the number of the slot that it guards, ``due`` in ms; ``task`` is the
+    slot's: the alarm stays until what is to be pushed of that task is pushed."""
 
     shard: int
     due: int
     part: str
     nonce: str
     slot: int
+    task: str
 
     @property
     def partition(self) -> str:
@@ -36,7 +38,7 @@ class Alarm(NamedTuple):
 
     def put(self) -> Put:
         """The change that sets it."""
-        return Put(self.partition, self.key, json.dumps({"n": self.slot}).encode())
+        return Put(self.partition, self.key, json.dumps({"n": self.slot, "t": self.task}).encode())
 
 
 def shard_of(part: str, shards: int) -> int:
@@ -47,4 +49,5 @@ def shard_of(part: str, shards: int) -> int:
 def parse(shard: int, row_key: str, value: bytes) -> Alarm:
     """The alarm of a row."""
     due, part, nonce = row_key.split("#")
-    return Alarm(shard, int(due), part, nonce, json.loads(value)["n"])
+    fields = json.loads(value)
+    return Alarm(shard, int(due), part, nonce, fields["n"], fields.get("t", ""))

@@ -182,7 +182,7 @@ async def _submit_at(
         stored.CopyFrom(message)
         stored.task_id, stored.context_id = task, context_id
         config = await _beginning(journal, view, task, await webhook(task)) if webhook else None
-        alarm = journal.alarm(view, now + journal.lease)
+        alarm = journal.alarm(view, task, now + journal.lease)
         slot = journal.compose(
             view,
             Kind.SUBMITTED,
@@ -216,7 +216,7 @@ async def cancel(journal: Journal, owner: str, task: str) -> View:
         own = active is not None and active.task == task
         alarm: Alarm | None = None
         if not own:  # the open turn's alarm covers its task; an idle task needs one of its own
-            alarm = journal.alarm(view, journal.clock.now() + journal.lease)
+            alarm = journal.alarm(view, task, journal.clock.now() + journal.lease)
         slot = journal.compose(view, Kind.CANCELED, task, state=TaskState.TASK_STATE_CANCELED)
         turn_alarm = journal.turn_alarm(view) if own else None
         before = [alarm.put()] if alarm else []
@@ -291,7 +291,7 @@ async def _configure(
             return None
         active = view.context.active
         own = active is not None and active.task == task
-        alarm = None if own else journal.alarm(view, journal.clock.now() + journal.lease)
+        alarm = None if own else journal.alarm(view, task, journal.clock.now() + journal.lease)
         slot = journal.compose(view, Kind.CONFIGURED, task, config=config)
         first = not view.context.pushes
         before = [alarm.put()] if alarm else []

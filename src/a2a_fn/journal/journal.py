@@ -255,10 +255,10 @@ class Journal:
             await self.sure(changes)
         view.tail = []
 
-    def alarm(self, view: View, due: int) -> Alarm:
-        """A new alarm for the next slot, due in ms."""
+    def alarm(self, view: View, task: str, due: int) -> Alarm:
+        """A new alarm for the next slot, which is the task's, due in ms."""
         shard = alarms.shard_of(view.part, self.shards)
-        return Alarm(shard, due, view.part, self.nonce(), view.context.n + 1)
+        return Alarm(shard, due, view.part, self.nonce(), view.context.n + 1, task)
 
     def turn_alarm(self, view: View) -> Alarm | None:
         """The alarm that guards the open turn, as its submit set it."""

@@ -146,13 +146,14 @@ async def listed(
         after = rows[-1].key
 
 
-async def behind(journal: Journal, view: View) -> list[Webhook]:
-    """The webhooks of a settled context that have something to push."""
+async def behind(journal: Journal, view: View, task: str = "") -> list[Webhook]:
+    """The webhooks of a task ("": of all tasks) of a settled context that have something to
+    push."""
     found: list[Webhook] = []
     generations: dict[str, int] = {task: head.generation for task, head in view.tasks.items()}
     if not view.context.pushes:
         return found
-    async for hook in listed(journal, view.part):
+    async for hook in listed(journal, view.part, task):
         if hook.ended:
             continue
         if hook.task not in generations:

@@ -69,7 +69,7 @@ async def ring(
     if view.tail:
         log.info("settled", extra={"a2a": {"context": view.part, "slots": len(view.tail)}})
     await journal.settle(view)
-    behind = await webhooks.behind(journal, view) if push else []
+    behind = await webhooks.behind(journal, view, alarm.task) if push else []
     if view.context.active is None and not behind:
         await journal.sure([Delete(alarm.partition, alarm.key)])
         return
@@ -87,5 +87,5 @@ async def ring(
         dues.append(max(period, free) if now < free else period)
         if push and now >= free:
             await push(view.part, hook.task, hook.config.id)
-    moved = Alarm(alarm.shard, min(dues), alarm.part, alarm.nonce, alarm.slot)
+    moved = Alarm(alarm.shard, min(dues), alarm.part, alarm.nonce, alarm.slot, alarm.task)
     await journal.sure([moved.put(), Delete(alarm.partition, alarm.key)])

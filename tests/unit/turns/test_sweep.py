@@ -192,7 +192,7 @@ async def test_a_sweep_that_loses_the_slot_leaves_the_winner_its_turn(
 async def test_a_context_that_works_is_never_voided(world: World) -> None:
     task = await world.submit(context="c")
     part = task.partition("-")[0]
-    await world.rows.write([Alarm(0, world.clock.ms, part, "beyond", 9).put()])
+    await world.rows.write([Alarm(0, world.clock.ms, part, "beyond", 9, "").put()])
     world.clock.ms += 61_000
     await sweep(world.journal, 0, world.wake)
     assert await world.kinds(task) == [Kind.SUBMITTED]

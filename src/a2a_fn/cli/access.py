@@ -12,6 +12,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from .failures import Failure
+
 HEADERS_VARIABLE = "A2A_FN_CALL_HEADERS"
 
 
@@ -105,6 +107,14 @@ def reads_stdin(access: Access) -> int:
     values = [access.token, access.basic, access.api_key, access.verify_card_secret]
     values += [line.partition(":")[2].strip() for line in access.header or ()]
     return values.count("-")
+
+
+def check_tenant(access: Access) -> None:
+    """A Failure for a tenant that no agent can have."""
+    if access.tenant is not None and not access.tenant.strip():
+        raise Failure("--tenant is empty: leave it out for the tenant that the card names")
+    if access.tenant and access.protocol == "0.3":
+        raise Failure("A2A 0.3 has no tenants: leave out --tenant, or --protocol 0.3")
 
 
 ANYONE = Access()

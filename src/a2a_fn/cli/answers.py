@@ -78,6 +78,11 @@ def check_status(response: httpx.Response) -> None:
     host = origin_of(url)
     if status == 413:
         raise Failure(f"the message is larger than {host} takes (HTTP 413)")
+    if status in (404, 405, 501) and response.request.method == "DELETE":
+        raise Failure(
+            f"{without_query(url)} takes no DELETE (HTTP {status}), as HTTP+JSON of A2A 0.3 often "
+            "does not: --binding jsonrpc may"
+        )
     if status == 429 or status >= 500:
         after = _retry_after(response)
         hint = f"; try again in {after:.0f} s" if after else ""

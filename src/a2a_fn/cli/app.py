@@ -11,7 +11,7 @@ import typer
 
 from a2a_fn import __version__
 
-from . import keys, local, offline, push, remote
+from . import keys, local, offline, push, remote, webhooks
 from .failures import Exit, Failure
 from .screen import printable
 
@@ -27,6 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 remote.add_to(app)
+webhooks.add_to(app)
 offline.add_to(app)
 local.add_to(app)
 push.add_to(app)

@@ -7,6 +7,7 @@ only when it is spoken. Operations go by their names in A2A 1.0.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
@@ -74,15 +75,13 @@ class JsonRpc:
 
     def document(self, body: object) -> object:
         """The result; Refused for an error."""
-        if not isinstance(body, dict) or not ("result" in body or "error" in body):
+        if not isinstance(body, dict) or not body.keys() & {"jsonrpc", "result", "error"}:
             raise Failure("the server's answer is not JSON-RPC", Exit.UNREACHABLE)
         error = body.get("error")
         if error is not None:
             error = error if isinstance(error, dict) else {}
             raise refusal(error.get("code"), error.get("message"), error.get("data"))
-        if "result" not in body:
-            raise Failure("the server's answer has neither result nor error", Exit.UNREACHABLE)
-        return body["result"]
+        return body.get("result")  # that of a deletion is null, which some servers leave out
 
     def method(self, operation: str) -> str:
         """The JSON-RPC method of an operation."""
@@ -97,7 +96,7 @@ class JsonRpc:
         return parse(document, into, type(into).__name__)
 
 
-# Operation -> HTTP method and path; {id} is the task's.
+# Operation -> HTTP method and path, with fields of the request in it.
 Routes = Mapping[str, tuple[str, str]]
 _ROUTES: Routes = {
     "SendMessage": ("POST", "/message:send"),
@@ -107,6 +106,10 @@ _ROUTES: Routes = {
     "CancelTask": ("POST", "/tasks/{id}:cancel"),
     "SubscribeToTask": ("POST", "/tasks/{id}:subscribe"),
     "GetExtendedAgentCard": ("GET", "/extendedAgentCard"),
+    "CreateTaskPushNotificationConfig": ("POST", "/tasks/{taskId}/pushNotificationConfigs"),
+    "ListTaskPushNotificationConfigs": ("GET", "/tasks/{taskId}/pushNotificationConfigs"),
+    "GetTaskPushNotificationConfig": ("GET", "/tasks/{taskId}/pushNotificationConfigs/{id}"),
+    "DeleteTaskPushNotificationConfig": ("DELETE", "/tasks/{taskId}/pushNotificationConfigs/{id}"),
 }
 
 # ErrorInfo.reason -> the JSON-RPC code of the same error (A2A 1.0, 5.4).
@@ -141,8 +144,7 @@ class Rest:
             raise Failure(f"A2A {self.headers['A2A-Version']} has no {operation}")
         method, path = self.routes[operation]
         fields = self.fields(operation, request)
-        if "{id}" in path:
-            path = path.replace("{id}", segment(str(fields.pop("id", ""))))
+        path = re.sub(r"\{(\w+)\}", lambda name: segment(str(fields.pop(name[1], ""))), path)
         query = self._parts.query
         if method == "GET" and fields:
             words = {k: str(v).lower() if isinstance(v, bool) else v for k, v in fields.items()}

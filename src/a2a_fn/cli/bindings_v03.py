@@ -9,8 +9,13 @@ from typing import Any, TypeVar, cast
 
 from a2a.compat.v0_3 import a2a_v0_3_pb2 as proto
 from a2a.compat.v0_3 import conversions, proto_utils, types
-from a2a.types.a2a_pb2 import SendMessageRequest, StreamResponse
-from a2a.utils.errors import A2AError
+from a2a.types.a2a_pb2 import (
+    ListTaskPushNotificationConfigsResponse,
+    SendMessageRequest,
+    StreamResponse,
+    TaskPushNotificationConfig,
+)
+from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.message import Message
 from pydantic import BaseModel, ValidationError
@@ -28,6 +33,10 @@ _METHODS = {
     "CancelTask": "tasks/cancel",
     "SubscribeToTask": "tasks/resubscribe",
     "GetExtendedAgentCard": "agent/getAuthenticatedExtendedCard",
+    "CreateTaskPushNotificationConfig": "tasks/pushNotificationConfig/set",
+    "ListTaskPushNotificationConfigs": "tasks/pushNotificationConfig/list",
+    "GetTaskPushNotificationConfig": "tasks/pushNotificationConfig/get",
+    "DeleteTaskPushNotificationConfig": "tasks/pushNotificationConfig/delete",
 }
 
 _ROUTES: Routes = {
@@ -37,7 +46,16 @@ _ROUTES: Routes = {
     "CancelTask": ("POST", "/v1/tasks/{id}:cancel"),
     "SubscribeToTask": ("POST", "/v1/tasks/{id}:subscribe"),
     "GetExtendedAgentCard": ("GET", "/v1/card"),
+    "CreateTaskPushNotificationConfig": ("POST", "/v1/tasks/{taskId}/pushNotificationConfigs"),
+    "ListTaskPushNotificationConfigs": ("GET", "/v1/tasks/{taskId}/pushNotificationConfigs"),
+    "GetTaskPushNotificationConfig": ("GET", "/v1/tasks/{taskId}/pushNotificationConfigs/{id}"),
+    "DeleteTaskPushNotificationConfig": (
+        "DELETE",
+        "/v1/tasks/{taskId}/pushNotificationConfigs/{id}",
+    ),
 }
+
+_ERRORS = {kind.__name__: code for kind, code in JSON_RPC_ERROR_CODE_MAP.items()}
 
 _KINDS: Mapping[str, type[BaseModel]] = {
     "task": types.Task,
@@ -62,11 +80,24 @@ class JsonRpc03(JsonRpc):
         """The params in 0.3's own JSON."""
         if isinstance(request, SendMessageRequest):
             return _dump(_send_params(request))
-        return MessageToDict(request)  # id, historyLength: as in 1.0
+        if isinstance(request, TaskPushNotificationConfig):
+            return _dump(conversions.to_compat_task_push_notification_config(request))
+        fields = MessageToDict(request)  # id, historyLength: as in 1.0
+        if "taskId" in fields:
+            task, config = fields["taskId"], fields.get("id")
+            return {"id": task, **({"pushNotificationConfigId": config} if config else {})}
+        return fields
 
     def result(self, operation: str, document: object, into: _M) -> _M:
         """The result by its kind."""
         with _reading(type(into).__name__):
+            if isinstance(into, ListTaskPushNotificationConfigsResponse):
+                if not isinstance(document, list):
+                    raise ParseError("it is not a list")
+                configs = map(_config, document)
+                return _merge(ListTaskPushNotificationConfigsResponse(configs=configs), into)
+            if isinstance(into, TaskPushNotificationConfig):
+                return _merge(_config(document), into)
             if not isinstance(document, dict):
                 raise ParseError("it is not an object")
             kind = _KINDS.get(str(document.get("kind") or _guess(document)), types.Task)
@@ -81,14 +112,15 @@ class Rest03(Rest):
 
     def document(self, body: object) -> object:
         """The body; Refused for an error, which some servers of 0.3 write flat: type, message."""
+        super().document(body)
         if isinstance(body, dict) and str(body.get("type", "")).endswith("Error"):
-            names = {"TaskNotFoundError": -32001, "TaskNotCancelableError": -32002}
-            names["UnsupportedOperationError"] = -32004
-            raise refusal(names.get(body["type"]), body.get("message"), None)
-        return super().document(body)
+            raise refusal(_ERRORS.get(body["type"]), body.get("message"), None)
+        return body
 
     def fields(self, operation: str, request: Message) -> dict[str, Any]:
         """The request's fields by the names of 0.3."""
+        if isinstance(request, TaskPushNotificationConfig):
+            return _created(request)
         if not isinstance(request, SendMessageRequest):
             return MessageToDict(request)
         params = _send_params(request)
@@ -106,6 +138,17 @@ class Rest03(Rest):
         with _reading(type(into).__name__):
             if not isinstance(document, dict):
                 raise ParseError("it is not an object")
+            if isinstance(into, ListTaskPushNotificationConfigsResponse):
+                page = proto.ListTaskPushNotificationConfigResponse()
+                ParseDict(document, page, ignore_unknown_fields=True)
+                core = ListTaskPushNotificationConfigsResponse(
+                    configs=map(_named, page.configs), next_page_token=page.next_page_token
+                )
+                return _merge(core, into)
+            if isinstance(into, TaskPushNotificationConfig):
+                config = proto.TaskPushNotificationConfig()
+                ParseDict(document, config, ignore_unknown_fields=True)
+                return _merge(_named(config), into)
             if not isinstance(into, StreamResponse):
                 task = ParseDict(document, proto.Task(), ignore_unknown_fields=True)
                 return _put(read.task(task), into)
@@ -119,6 +162,33 @@ def _send_params(request: SendMessageRequest) -> types.MessageSendParams:
     # 0.3 does not say what an agent does that is not told whether to wait for the turn.
     copy.configuration.SetInParent()
     return conversions.to_compat_send_message_request(copy, request_id=0).params
+
+
+def _config(document: object) -> TaskPushNotificationConfig:
+    model = types.TaskPushNotificationConfig.model_validate(document)
+    return conversions.to_core_task_push_notification_config(model)
+
+
+def _named(config: proto.TaskPushNotificationConfig) -> TaskPushNotificationConfig:
+    """A config whose ids are in its name: tasks/ID/pushNotificationConfigs/ID."""
+    core = conversions.to_core_task_push_notification_config(
+        proto_utils.FromProto.task_push_notification_config(config)
+    )
+    core.id = core.id or config.name.rpartition("/")[2]
+    return core
+
+
+def _created(config: TaskPushNotificationConfig) -> dict[str, Any]:
+    """The body that creates a config, and the task's id for the path."""
+    model = conversions.to_compat_task_push_notification_config(config)
+    request = proto.CreateTaskPushNotificationConfigRequest(
+        parent=f"tasks/{config.task_id}",
+        config_id=config.id,
+        config=proto_utils.ToProto.task_push_notification_config(model),
+    )
+    if not config.id:
+        request.config.name = ""  # the agent gives the id
+    return {"taskId": config.task_id, **MessageToDict(request)}
 
 
 def _dump(model: BaseModel) -> dict[str, Any]:
@@ -144,6 +214,10 @@ def _put(model: BaseModel, into: _M) -> _M:
         core = conversions.to_core_task(model)
     else:
         raise ParseError("it is not a task")
+    return _merge(core, into)
+
+
+def _merge(core: Message, into: _M) -> _M:
     into.MergeFrom(cast("_M", core))
     return into
 

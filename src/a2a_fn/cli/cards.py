@@ -110,6 +110,15 @@ def missing_extensions(card: AgentCard, asked: Collection[str]) -> list[str]:
     return [uri for uri in required if uri not in asked]
 
 
+def check_pushes(card: AgentCard, url: str) -> None:
+    """A Failure if the agent at `url` says that it pushes nothing."""
+    if not card.capabilities.push_notifications:
+        raise Failure(
+            f"the card of {url} says that the agent pushes to no webhooks (pushNotifications); "
+            "a2a-fn watch follows a task"
+        )
+
+
 def api_key_header(card: AgentCard) -> str:
     """The header that the card names for an API key; "" if it names none."""
     for _, scheme in sorted(card.security_schemes.items()):

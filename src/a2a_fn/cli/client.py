@@ -28,9 +28,10 @@ from a2a.types.a2a_pb2 import (
     SubscribeToTaskRequest,
     Task,
 )
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import Message
 
-from .access import ANYONE, Access
+from .access import ANYONE, Access, check_tenant
 from .answers import read_json
 from .attachments import size
 from .bindings import Binding, binding_for
@@ -75,7 +76,7 @@ class Client:
         timeout: float | None = None,
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
-        _check_tenant(access)
+        check_tenant(access)
         self._extensions = tuple(map(_extension, access.extension or ()))
         self._verifier = Verifier(access)
         self._access = access
@@ -139,7 +140,7 @@ class Client:
 
     def send(self, request: SendMessageRequest) -> StreamResponse:
         """SendMessage: the task as it stands when the server answers, or a message."""
-        return self._call("SendMessage", request, StreamResponse(), silence=_BLOCKING)
+        return self.call("SendMessage", request, StreamResponse(), silence=_BLOCKING)
 
     def stream(self, request: SendMessageRequest) -> Iterator[Item]:
         """SendStreamingMessage."""
@@ -151,15 +152,15 @@ class Client:
 
     def task(self, task: str, history: int | None = None) -> Task:
         """GetTask, with the last `history` messages (None: as many as the server gives)."""
-        return self._call("GetTask", GetTaskRequest(id=task, history_length=history), Task())
+        return self.call("GetTask", GetTaskRequest(id=task, history_length=history), Task())
 
     def tasks(self, request: ListTasksRequest) -> ListTasksResponse:
         """ListTasks, one page."""
-        return self._call("ListTasks", request, ListTasksResponse())
+        return self.call("ListTasks", request, ListTasksResponse())
 
     def cancel(self, task: str) -> Task:
         """CancelTask."""
-        return self._call("CancelTask", CancelTaskRequest(id=task), Task())
+        return self.call("CancelTask", CancelTaskRequest(id=task), Task())
 
     def download(self, url: str, limit: int, media_type: str) -> tuple[bytes, str]:
         """The bytes at a URL of an artifact, at most `limit`, and their Content-Type."""
@@ -167,9 +168,11 @@ class Client:
         accept = f"{media_type}, */*;q=0.1" if media_type else "*/*"
         return self._wire.download(urljoin(choice.url, url), limit, accept)
 
-    def _call(self, operation: str, request: Message, into: _M, silence: float = SILENCE) -> _M:
+    def call(self, operation: str, request: Message, into: _M, silence: float = SILENCE) -> _M:
+        """Any operation that answers once, by its name in A2A 1.0; `into`: an empty answer."""
         response, binding = self._response(operation, request, silence)
-        return binding.result(operation, binding.document(self._body(response)), into)
+        document = binding.document(self._body(response))
+        return into if isinstance(into, Empty) else binding.result(operation, document, into)
 
     def _response(
         self, operation: str, request: Message, silence: float = SILENCE
@@ -261,7 +264,7 @@ class Client:
             if not isinstance(body, dict) or not _is_error(body):
                 self._wire.check(response)
             return body
-        return read_json(response)
+        return read_json(response) if status != 204 else {}
 
     def _believed(self, document: dict[str, Any]) -> dict[str, Any]:
         return self._verifier.verify(document, self._fetch_keys)
@@ -284,13 +287,6 @@ class Client:
 
 def _is_error(body: dict[str, Any]) -> bool:
     return isinstance(body.get("error"), dict) or str(body.get("type", "")).endswith("Error")
-
-
-def _check_tenant(access: Access) -> None:
-    if access.tenant is not None and not access.tenant.strip():
-        raise Failure("--tenant is empty: leave it out for the tenant that the card names")
-    if access.tenant and access.protocol == "0.3":
-        raise Failure("A2A 0.3 has no tenants: leave out --tenant, or --protocol 0.3")
 
 
 def _extension(uri: str) -> str:

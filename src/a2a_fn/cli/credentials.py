@@ -7,7 +7,7 @@ import getpass
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,9 +60,7 @@ class Credentials:
 
     def redact(self, text: str) -> str:
         """The text without the secrets, which a server may have sent back."""
-        for secret in sorted(self.secrets, key=len, reverse=True):
-            text = text.replace(secret, "***")
-        return text
+        return redact(text, self.secrets)
 
 
 def read_credentials(access: Access, environ: Mapping[str, str] = os.environ) -> Credentials:
@@ -111,8 +109,15 @@ def read_credentials(access: Access, environ: Mapping[str, str] = os.environ) ->
     wanted = access.api_key_header
     if wanted and (not _NAME.fullmatch(wanted) or wanted.lower() in _RESERVED):
         raise Failure(f"--api-key-header {wanted[:60]!r} is not the name of a header of yours")
-    # A secret of a few characters would be found in every second word.
-    return Credentials(headers, api_key, wanted, frozenset(s for s in secrets if len(s) > 3))
+    return Credentials(headers, api_key, wanted, frozenset(secrets))
+
+
+def redact(text: str, secrets: Collection[str]) -> str:
+    """The text without these secrets."""
+    # One of a few characters would be found in every second word.
+    for secret in sorted((s for s in secrets if len(s) > 3), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
 
 
 def read_secret(option: str, value: str) -> str:

@@ -1,11 +1,19 @@
-"""Tasks and cards as text: aligned columns on a terminal, tab-separated lines elsewhere."""
+"""Tasks, webhooks, cards as text: aligned on a terminal, tab-separated lines elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from a2a.types.a2a_pb2 import AgentCard, ListTasksResponse, Message, Role, Task, TaskState
+from a2a.types.a2a_pb2 import (
+    AgentCard,
+    ListTasksResponse,
+    Message,
+    Role,
+    Task,
+    TaskPushNotificationConfig,
+    TaskState,
+)
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from .cards import ways_in
@@ -84,6 +92,19 @@ def show_task(screen: Screen, task: Task) -> None:
             line += f": {one_line(artifact.description)}"
         screen.say(line)
     screen.end_line()
+
+
+def show_webhooks(screen: Screen, configs: Iterable[TaskPushNotificationConfig]) -> None:
+    """One line a webhook: its id, where it leads, how a push proves who sends it, its token."""
+    rows = []
+    for config in configs:
+        said = config.authentication
+        auth = f"{said.scheme} {said.credentials}".strip()
+        cells = (config.id, config.url, auth, config.token)
+        rows.append(tuple(one_line(cell, 5000) or "-" for cell in cells))
+    _table(screen, ("WEBHOOK", "URL", "AUTHENTICATION", "TOKEN"), rows)
+    if not rows:
+        screen.note("no webhooks")
 
 
 def show_card(screen: Screen, card: AgentCard) -> None:

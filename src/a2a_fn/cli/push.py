@@ -23,7 +23,6 @@ T = TypeVar("T")
 group = typer.Typer(
     name="push",
     help="Look at pushes that were given up, and bring them back.",
-    no_args_is_help=True,
 )
 
 Task = Annotated[str | None, typer.Option(help="Of this task only.")]

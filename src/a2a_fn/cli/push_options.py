@@ -29,7 +29,7 @@ PushToken = Annotated[
 PushAuth = Annotated[
     str,
     _option(
-        metavar="SCHEME CREDENTIALS",
+        metavar='"SCHEME CREDENTIALS"',
         help='How a push proves who sends it: "Bearer SECRET", "Basic USER:PASSWORD", "ApiKey KEY" '
         f'or "HMAC SECRET". Also {AUTH_VARIABLE}; all of it or the credentials may be file:PATH, '
         "or - for stdin.",

@@ -11,8 +11,10 @@ import typer
 
 from .access import Access, reads_stdin, with_access
 from .failures import Failure, needs
+from .push_options import Push, PushAuth, PushId, PushToken, PushUrl
 
 if TYPE_CHECKING:
+    from .push_config import Webhook
     from .session import Session
 
 Url = Annotated[str, typer.Argument(help="The agent's URL, such as http://127.0.0.1:8080.")]
@@ -55,6 +57,10 @@ def call(
     message_id: Annotated[
         str, typer.Option(help="The message's id; the same again is the same request.")
     ] = "",
+    push_url: PushUrl = None,
+    push_token: PushToken = "",
+    push_auth: PushAuth = "",
+    push_id: PushId = "",
     *,
     access: Access,
 ) -> int:
@@ -66,10 +72,13 @@ def call(
     if text == "-" and reads_stdin(access):
         raise Failure("stdin holds the message: give the secret as file:PATH")
     _check_cwd(cwd, create_cwd)
+    push = Push(push_url, push_token, push_auth, push_id)
+    push.check(access, message=text == "-")
     message = sys.stdin.read() if text == "-" else text
     if not message.strip() and not file:
         raise Failure('the message is empty: say what you want, as in a2a-fn call URL "..."')
-    with _session(url, access, json, out, timeout) as session:
+    webhook = None if push.url is None else read_webhook(push)
+    with open_session(url, access, json, out, timeout) as session:
         return session.call(
             message,
             file or (),
@@ -79,6 +88,7 @@ def call(
             stream=not no_stream,
             cwd=cwd,
             create_cwd=create_cwd,
+            webhook=webhook,
         )
 
 
@@ -95,7 +105,7 @@ def watch(
 
     A task that waits for authorisation is followed on: it may get it elsewhere.
     """
-    with _session(url, access, json, out, timeout) as session:
+    with open_session(url, access, json, out, timeout) as session:
         return session.watch(id)
 
 
@@ -111,7 +121,7 @@ def task(
     access: Access,
 ) -> int:
     """Show one task: its state, messages and artifacts."""
-    with _session(url, access, json, out) as session:
+    with open_session(url, access, json, out) as session:
         return session.task(id, history)
 
 
@@ -135,7 +145,7 @@ def tasks(
     access: Access,
 ) -> int:
     """List your tasks, the newest first."""
-    with _session(url, access, json) as session:
+    with open_session(url, access, json) as session:
         return session.tasks(
             context=context,
             status=status,
@@ -149,7 +159,7 @@ def tasks(
 
 def cancel(url: Url, id: TaskId, json: AsJson = False, *, access: Access) -> int:
     """Cancel a task."""
-    with _session(url, access, json) as session:
+    with open_session(url, access, json) as session:
         return session.cancel(id)
 
 
@@ -163,7 +173,7 @@ def card(
     access: Access,
 ) -> int:
     """Show the agent's card."""
-    with _session(url, access, json) as session:
+    with open_session(url, access, json) as session:
         return session.card(extended=extended)
 
 
@@ -175,13 +185,21 @@ def _check_cwd(cwd: str | None, create: bool) -> None:
         raise Failure(f"--cwd {cwd!r}: must be absolute, since it is on the agent's machine")
 
 
-def _session(
+def read_webhook(push: Push, name: str = "--push-url") -> Webhook:
+    """The webhook of these options, with its secrets; `name`: what the user calls its URL."""
+    with needs("cli"):
+        from .push_config import read_webhook
+    return read_webhook(push, name)
+
+
+def open_session(
     url: str,
     access: Access,
     as_json: bool,
     out: Path | None = None,
     timeout: float | None = None,
 ) -> Session:
+    """One command's dealings with the agent at a URL."""
     with needs("cli"):  # imported here: the other commands do without httpx and the A2A types
         from .session import Session
     return Session(url, access, out, timeout, as_json=as_json)

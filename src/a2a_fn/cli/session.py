@@ -12,16 +12,19 @@ from google.protobuf.message import Message
 from .access import Access
 from .answers import TimedOut
 from .attachments import read_part
-from .cards import read_card
+from .cards import check_pushes, read_card
 from .client import Client, Item
 from .conversation import Conversation
+from .credentials import redact
 from .failures import Exit, Failure
 from .listing import show_card, show_task, show_tasks, state_name, timestamp
 from .plain import to_json
+from .push_config import Webhook
 from .screen import Screen
 from .shelf import Shelf
 from .silence import REMARK, Silence
 from .transcript import TERMINAL, Transcript, state_word
+from .webhook_session import WebhookSession
 from .writing import check_directory
 
 
@@ -45,6 +48,7 @@ class Session:
         self._silence = Silence(self._remark)
         self._waits = False  # for authorisation, which a person gives
         self._saves = out is not None
+        self._secrets: frozenset[str] = frozenset()
 
     def __enter__(self) -> Session:
         return self
@@ -52,7 +56,7 @@ class Session:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._client.close()
         if isinstance(error, Failure):  # what a server sent back may hold what was sent to it
-            error.args = (self._client.redact(str(error)),)
+            error.args = (redact(self._client.redact(str(error)), self._secrets),)
 
     def call(
         self,
@@ -65,10 +69,16 @@ class Session:
         stream: bool,
         cwd: str | None = None,
         create_cwd: bool = False,
+        webhook: Webhook | None = None,
     ) -> int:
-        """Send a message and show its turn. `cwd`: the folder of the agent's machine to work in."""
+        """Send a message and show its turn. `cwd`: the folder of the agent's machine to work in;
+        `webhook`: where the task's events are to be pushed, too."""
         card = self._client.card()
         request = SendMessageRequest()
+        if webhook is not None:
+            self._secrets = webhook.secrets
+            check_pushes(card, self._client.url)
+            request.configuration.task_push_notification_config.CopyFrom(webhook.config)
         message = request.message
         message.message_id, message.role = message_id, Role.ROLE_USER
         message.context_id, message.task_id = context, task
@@ -149,6 +159,13 @@ class Session:
         else:
             self._screen.say(f"{state_word(canceled.status.state)}  task {canceled.id}\n")
         return Exit.OK if canceled.status.state == TaskState.TASK_STATE_CANCELED else Exit.FAILED
+
+    def webhooks(
+        self, task: str, webhook: Webhook | None = None, *, secrets: bool = False
+    ) -> WebhookSession:
+        """A command on the webhooks of a task; `webhook`: the one that it sets."""
+        self._secrets = webhook.secrets if webhook else frozenset()
+        return WebhookSession(self._client, self._screen, task, secrets=secrets)
 
     def card(self, *, extended: bool) -> int:
         """Show the agent's card; as JSON exactly as it is served (or what is signed of it)."""

@@ -110,7 +110,7 @@ class Outbox:
         if settings.engine == "redis" and not settings.push_keys:
             raise InvalidSettings(
                 "push-keys: is needed with the redis engine, the same for every process that uses "
-                "it; make it with: a2a-fn keys export FILE"
+                "it: a2a-fn keys export FILE, then push-keys: file:FILE"
             )
         file = located(settings.push_keys, self._data() if not settings.push_keys else Path())
         if file is not None:

@@ -89,7 +89,7 @@ def export(
         bool, typer.Option("--yes", help="Print it to stdout: whoever reads that has the keys.")
     ] = False,
 ) -> int:
-    """Write the whole keyring, private keys too, for a secret manager."""
+    """Write the whole keyring, private keys too, for a secret manager; made if there is none."""
     if to is None and not yes:
         raise Failure("give a FILE, or --yes to print private keys to stdout")
     if to is not None and yes:
@@ -98,7 +98,11 @@ def export(
         from a2a_fn.engines.keyfile import write_private
         from a2a_fn.push import keyring
 
-        text = keyring.write(_present(read_settings(config, data=data)))
+        settings = read_settings(config, data=data)
+        file = _file(settings)
+        if file is not None and file.made and not file.path.exists():
+            _make(settings, file)
+        text = keyring.write(_present(settings))
         if to is not None:
             try:
                 write_private(to, text)
@@ -137,7 +141,7 @@ def _make(settings: Settings, file: KeyFile) -> None:
 
     folder = build_services(settings).data  # now it is there
     file.make()
-    typer.echo(f"made {folder / file.path.name}")
+    typer.echo(f"made {folder / file.path.name}", err=True)
 
 
 def _place(text: str) -> str:

@@ -94,6 +94,8 @@ def _messages(task: str, context: str) -> Iterator[Try]:
         {"referenceTaskIds": [task], "contextId": "mine"},
     ):
         yield Try({"message": _message("COMPLETED", **fields)})
+    hook = {"taskPushNotificationConfig": {"url": "https://bob.example.com/hook"}}
+    yield Try({"message": _message("COMPLETED", taskId=task), "configuration": hook})
 
 
 def _message(text: str, **fields: Any) -> dict[str, Any]:
@@ -183,7 +185,8 @@ class World(NamedTuple):
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def world() -> AsyncIterator[World]:
     """The world, and that it is unchanged in the end."""
-    async with deployed(Agent(), principals=PRINCIPALS, tenants=("acme", "other")) as server:
+    settings = {"principals": PRINCIPALS, "tenants": ("acme", "other"), "push_notifications": True}
+    async with deployed(Agent(), **settings) as server:
         secrets = {home: [await _secret(server, s, home) for s in STATES] for home in STRANGERS}
         before = [await _alices(server, home, each) for home in secrets for each in secrets[home]]
         yield World(server, secrets)
@@ -192,9 +195,12 @@ async def world() -> AsyncIterator[World]:
 
 
 async def _alices(server: Deployment, tenant: str, secret: Secret) -> Any:
-    """What Alice sees of a task of hers."""
-    named = {"id": secret.id, **_in(tenant)}
-    return await server.call("GetTask", named, Authorization=f"Bearer {ALICE}")
+    """What Alice sees of a task of hers, and of its webhooks."""
+    task, hooks = {"id": secret.id, **_in(tenant)}, {"taskId": secret.id, **_in(tenant)}
+    who = f"Bearer {ALICE}"
+    answer = await server.call("ListTaskPushNotificationConfigs", hooks, Authorization=who)
+    assert [each["id"] for each in answer["result"]["configs"]] == ["config"]
+    return await server.call("GetTask", task, Authorization=who), answer
 
 
 def _in(tenant: str) -> dict[str, str]:
@@ -222,6 +228,16 @@ async def _secret(server: Deployment, state: str, tenant: str) -> Secret:
         given = task.get("artifacts") or state in ("SUBMITTED", "CANCELED")
         if task["status"]["state"] == f"TASK_STATE_{state}" and given:
             break
+    config = {
+        "taskId": task["id"],
+        "id": "config",
+        "url": "https://alice.example.com/",
+        **_in(tenant),
+    }
+    secrets = {"token": "t", "authentication": {"scheme": "Bearer", "credentials": "c"}}
+    await server.call(
+        "CreateTaskPushNotificationConfig", config | secrets, Authorization=f"Bearer {ALICE}"
+    )
     urls = [part["url"] for each in task.get("artifacts", []) for part in each["parts"]]
     path = urls[0].removeprefix(server.url.rstrip("/")) if urls else ""
     return Secret(task["id"], task["contextId"], path)
@@ -306,7 +322,12 @@ async def test_anothers_task_is_answered_as_no_task(
 
 V10 = [WIRES["JSONRPC"][0], WIRES["HTTP+JSON"][0]]
 
-HARMLESS = ("GetTask", "ListTasks")
+HARMLESS = (
+    "GetTask",
+    "ListTasks",
+    "GetTaskPushNotificationConfig",
+    "ListTaskPushNotificationConfigs",
+)
 """Operations by which Alice can look at her own tasks and leave them as they are."""
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from . import cold, latency, lists, report, throughput, volume, warm
+from . import cold, latency, lists, pushes, report, throughput, volume, warm
 from .report import Line
 
 PARTS: dict[str, tuple[str, Callable[..., list[Line]]]] = {
@@ -18,6 +18,7 @@ PARTS: dict[str, tuple[str, Callable[..., list[Line]]]] = {
     "lists": ("ListTasks with few and many tasks, SQLite", lists.measure),
     "latency": ("From the agent's word to the client's event", latency.measure),
     "throughput": ("Whole turns a second, 8 clients, uvicorn", throughput.measure),
+    "pushes": ("Pushes to a quick, a slow and a failing receiver, SQLite", pushes.measure),
 }
 
 TINY: dict[str, dict[str, float]] = {
@@ -27,6 +28,7 @@ TINY: dict[str, dict[str, float]] = {
     "lists": {"few": 120, "many": 400, "sdk": 110, "rounds": 2, "calls": 2},
     "latency": {"turns": 1},
     "throughput": {"rounds": 1, "seconds": 0.2},
+    "pushes": {"tasks": 30, "quick": 10, "sdk": 10, "delay": 0.05, "in_a_row": 1},
 }
 """Sizes that show that a part runs, and nothing else."""
 

@@ -79,8 +79,8 @@ class SdkTalker:
 
 
 class Notifier:
-    """Asks, so that webhooks can be set; then two artifacts and the end, each with the time
-    (monotonic, ns) at which it was said."""
+    """Asks, so that webhooks can be set; then two artifacts, each with the time (monotonic, ns) at
+    which it was said, and the end."""
 
     async def run(self, turn: Turn) -> None:
         """Ask for the word "go", then do it."""
@@ -88,7 +88,7 @@ class Notifier:
             return await turn.ask()
         for number in (1, 2):
             await turn.artifact(f"artifact {number}", Part(text=str(time.monotonic_ns())))
-        await turn.complete(str(time.monotonic_ns()))
+        await turn.complete()
 
 
 class SdkNotifier:
@@ -106,7 +106,7 @@ class SdkNotifier:
         for number in (1, 2):
             part = Part(text=str(time.monotonic_ns()))
             await updater.add_artifact([part], artifact_id=f"artifact {number}")
-        await updater.complete(_said(str(time.monotonic_ns())))
+        await updater.complete()
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Nothing is cancelled here."""

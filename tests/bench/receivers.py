@@ -51,9 +51,10 @@ class Arrival(NamedTuple):
 class Receivers:
     """The parent's side; a context manager that ends the process."""
 
-    def __init__(self, seed: int = 1, *, delay: float = DELAY) -> None:
+    def __init__(self, seed: int = 1, *, delay: float = DELAY, in_a_row: int = IN_A_ROW) -> None:
+        given = (seed, delay, in_a_row)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.receivers", str(seed), str(delay)],
+            [sys.executable, "-m", "tests.bench.receivers", *map(str, given)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -97,9 +98,10 @@ class Receivers:
 class _Site:
     """All receivers of the process, and what they got."""
 
-    def __init__(self, seed: int, delay: float) -> None:
+    def __init__(self, seed: int, delay: float, in_a_row: int) -> None:
         self._draw = Random(seed)
         self._delay = delay
+        self._in_a_row = in_a_row
         self._failed: Counter[tuple[str, str]] = Counter()
         self._ended: Counter[str] = Counter()
         self._news = asyncio.Event()
@@ -130,7 +132,8 @@ class _Site:
     async def _status(self, name: str, task: str, word: str) -> int:
         if name == SLOW:
             await asyncio.sleep(self._delay)
-        if name != FLAKY or self._failed[task, word] >= IN_A_ROW or self._draw.random() >= FAILS:
+        enough = self._failed[task, word] >= self._in_a_row
+        if name != FLAKY or enough or self._draw.random() >= FAILS:
             return 204
         self._failed[task, word] += 1
         return 0 if self._draw.random() < SILENT else 503
@@ -171,8 +174,7 @@ def _stamp(parts: list[dict[str, Any]]) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-async def _main(seed: int, delay: float) -> None:
-    site = _Site(seed, delay)
+async def _main(site: _Site) -> None:
     ports = {}
     async with contextlib.AsyncExitStack() as stack:
         for name in NAMES:
@@ -191,4 +193,4 @@ async def _main(seed: int, delay: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(int(sys.argv[1]), float(sys.argv[2])))
+    asyncio.run(_main(_Site(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]))))

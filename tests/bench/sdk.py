@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from . import agents
 
 
-def sdk_card() -> AgentCard:
+def sdk_card(*, push: bool = False) -> AgentCard:
     """As much of a card as the echo agent's own."""
     return AgentCard(
         name="echo",
@@ -22,7 +22,7 @@ def sdk_card() -> AgentCard:
         supported_interfaces=[
             AgentInterface(url="/", protocol_binding="JSONRPC", protocol_version="1.0")
         ],
-        capabilities=AgentCapabilities(streaming=True),
+        capabilities=AgentCapabilities(streaming=True, push_notifications=push),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
         skills=[
@@ -31,18 +31,32 @@ def sdk_card() -> AgentCard:
     )
 
 
-def sdk_handler(executor: Any = None, store: TaskStore | None = None) -> DefaultRequestHandler:
-    """DefaultRequestHandler over a task store (in memory)."""
+def sdk_handler(
+    executor: Any = None, store: TaskStore | None = None, *, push: bool = False
+) -> DefaultRequestHandler:
+    """DefaultRequestHandler over a task store (in memory); ``push``: with its webhooks."""
+    hooks: dict[str, Any] = {}
+    if push:
+        import httpx
+        from a2a.server.tasks import BasePushNotificationSender, InMemoryPushNotificationConfigStore
+
+        configs = InMemoryPushNotificationConfigStore()
+        client = httpx.AsyncClient(trust_env=False)
+        sender = BasePushNotificationSender(client, configs)
+        hooks = {"push_config_store": configs, "push_sender": sender}
     return DefaultRequestHandler(
         agent_executor=executor or agents.SdkEcho(),
         task_store=store or InMemoryTaskStore(),
-        agent_card=sdk_card(),
+        agent_card=sdk_card(push=push),
+        **hooks,
     )
 
 
-def sdk_app(executor: Any = None, store: TaskStore | None = None) -> Starlette:
+def sdk_app(
+    executor: Any = None, store: TaskStore | None = None, *, push: bool = False
+) -> Starlette:
     """The card and JSON-RPC."""
-    handler = sdk_handler(executor, store)
+    handler = sdk_handler(executor, store, push=push)
     return Starlette(
         routes=[
             *create_agent_card_routes(sdk_card()),
@@ -52,13 +66,13 @@ def sdk_app(executor: Any = None, store: TaskStore | None = None) -> Starlette:
 
 
 def serve() -> None:
-    """``python -m tests.bench.sdk PORT AGENT``: the server under uvicorn, as ours is run."""
+    """``python -m tests.bench.sdk PORT AGENT [push]``: the server under uvicorn, as ours is run."""
     import sys
 
     import uvicorn
 
     uvicorn.run(
-        sdk_app(getattr(agents, sys.argv[2])()),
+        sdk_app(getattr(agents, sys.argv[2])(), push="push" in sys.argv[3:]),
         host="127.0.0.1",
         port=int(sys.argv[1]),
         access_log=False,

@@ -70,10 +70,11 @@ def ours(
 
 
 @contextlib.contextmanager
-def sdk(executor: str) -> Iterator[Server]:
-    """The SDK's server; ``executor``: a class of ``agents``."""
+def sdk(executor: str, *, push: bool = False) -> Iterator[Server]:
+    """The SDK's server; ``executor``: a class of ``agents``; ``push``: with webhooks."""
     port = _free_port()
-    with _process(["-m", "tests.bench.sdk", str(port), executor], {}) as process:
+    command = ["-m", "tests.bench.sdk", str(port), executor, *(["push"] if push else [])]
+    with _process(command, {}) as process:
         _listening(process, port)
         yield Server(process, port)
 

@@ -30,9 +30,9 @@ class Contest(NamedTuple):
 
 async def contest(scenario: Scenario, wire: Wire) -> Contest:
     """Play the scenario on the SDK's server and on ours."""
-    async with oracle(streaming=scenario.streaming, v03=wire.v03) as contestant:
+    async with oracle(scenario, v03=wire.v03) as contestant:
         theirs = await Player(contestant, wire).play(scenario)
-    async with product(streaming=scenario.streaming, v03=wire.v03) as contestant:
+    async with product(scenario, v03=wire.v03) as contestant:
         ours = await Player(contestant, wire).play(scenario)
     chosen = _chosen(scenario)
     names = Names(chosen)

@@ -480,6 +480,160 @@ refusals = [
     ),
 ]
 
+SET = "CreateTaskPushNotificationConfig"
+GOT = "GetTaskPushNotificationConfig"
+LISTED = "ListTaskPushNotificationConfigs"
+DELETED = "DeleteTaskPushNotificationConfig"
+LOCKED = {**WEBHOOK, "authentication": {"scheme": "Bearer", "credentials": "letmein"}}
+ELSEWHERE = {"url": "https://client.example.com/other?to=me"}
+
+pushing = [
+    *(
+        scenario(
+            f"push: a config of a task that {what}",
+            send(script, "a"),
+            Call(SET, {"taskId": "$a", "id": "p", **LOCKED}),
+            Call(GOT, {"taskId": "$a", "id": "p"}),
+            Call(LISTED, {"taskId": "$a"}),
+            push=True,
+        )
+        for what, script in (("waits", "ask"), ("completed", "complete"), ("failed", "fail"))
+    ),
+    scenario(
+        "push: a config of a task that works",
+        detach("work; wait go; complete", "a"),
+        Until("WORKING", "$a"),
+        Call(SET, {"taskId": "$a", "id": "p", **WEBHOOK}),
+        Call(LISTED, {"taskId": "$a"}),
+        Gate("go"),
+        Until("COMPLETED", "$a"),
+        Call(LISTED, {"taskId": "$a"}),
+        push=True,
+    ),
+    scenario(
+        "push: deleted, and once more",
+        send("ask", "a"),
+        Call(SET, {"taskId": "$a", "id": "p", **WEBHOOK}),
+        Call(SET, {"taskId": "$a", "id": "q", **WEBHOOK}),
+        Call(DELETED, {"taskId": "$a", "id": "p"}),
+        Call(GOT, {"taskId": "$a", "id": "p"}),
+        Call(LISTED, {"taskId": "$a"}),
+        Call(DELETED, {"taskId": "$a", "id": "p"}),
+        Call(SET, {"taskId": "$a", "id": "p", **ELSEWHERE}),
+        Call(GOT, {"taskId": "$a", "id": "p"}),
+        push=True,
+    ),
+    scenario(
+        "push: a config without an id",
+        send("ask", "a"),
+        Call(SET, {"taskId": "$a", **WEBHOOK}),
+        Call(GOT, {"taskId": "$a", "id": "$a"}),
+        Call(LISTED, {"taskId": "$a"}),
+        push=True,
+    ),
+    scenario(
+        "push: set anew",
+        send("ask", "a"),
+        Call(SET, {"taskId": "$a", "id": "p", **LOCKED}),
+        Call(SET, {"taskId": "$a", "id": "p", **ELSEWHERE}),
+        Call(LISTED, {"taskId": "$a"}),
+        push=True,
+    ),
+    scenario(
+        "push: several, and none",
+        send("ask", "a"),
+        Call(LISTED, {"taskId": "$a"}),
+        *(Call(SET, {"taskId": "$a", "id": name, **LOCKED}) for name in "abc"),
+        Call(LISTED, {"taskId": "$a"}),
+        push=True,
+    ),
+    scenario(
+        "push: no such task",
+        Call(SET, {"taskId": UNKNOWN, "id": "p", **WEBHOOK}),
+        Call(GOT, {"taskId": UNKNOWN, "id": "p"}),
+        Call(LISTED, {"taskId": UNKNOWN}),
+        push=True,
+    ),
+    scenario(
+        "push: no such task to delete of", Call(DELETED, {"taskId": UNKNOWN, "id": "p"}), push=True
+    ),
+    scenario(
+        "push: no such config",
+        send("ask", "a"),
+        Call(GOT, {"taskId": "$a", "id": "p"}),
+        push=True,
+    ),
+    scenario(
+        "push: no such config to delete",
+        send("ask", "a"),
+        Call(DELETED, {"taskId": "$a", "id": "p"}),
+        push=True,
+    ),
+    scenario(
+        "push: nowhere",
+        send("ask", "a"),
+        Call(SET, {"taskId": "$a", "id": "p", "url": ""}),
+        Call(SET, {"taskId": "$a", "id": "p", "token": "t"}),
+        push=True,
+    ),
+    *(
+        scenario(
+            f"push: a config in a message, {what}",
+            call("work; complete", "a", config={"taskPushNotificationConfig": config}),
+            Call(LISTED, {"taskId": "$a"}),
+            push=True,
+        )
+        for what, call, config in (
+            ("sent", send, LOCKED),
+            ("streamed", stream, LOCKED),
+            ("with an id", send, {**WEBHOOK, "id": "p"}),
+        )
+    ),
+    scenario(
+        "push: a config in a message, detached",
+        send(
+            "complete",
+            "a",
+            config={"returnImmediately": True, "taskPushNotificationConfig": WEBHOOK},
+        ),
+        Call(LISTED, {"taskId": "$a"}),
+        push=True,
+    ),
+    scenario(
+        "push: a config in a follow-up",
+        send("ask", "a", config={"taskPushNotificationConfig": {**WEBHOOK, "id": "p"}}),
+        send(
+            "complete",
+            task_id="$a",
+            context_id="$a.context",
+            config={"taskPushNotificationConfig": {**ELSEWHERE, "id": "q"}},
+        ),
+        Call(LISTED, {"taskId": "$a"}),
+        push=True,
+    ),
+    scenario(
+        "push: a config in a follow-up to no task",
+        send("complete", task_id=UNKNOWN, config={"taskPushNotificationConfig": WEBHOOK}),
+        push=True,
+    ),
+    scenario(
+        "list: push configs page by page",
+        send("ask", "a"),
+        *(Call(SET, {"taskId": "$a", "id": name, **WEBHOOK}) for name in "ab"),
+        Call(LISTED, {"taskId": "$a", "pageSize": 1}),
+        push=True,
+    ),
+    scenario(
+        "tenant: push configs",
+        send("ask", "a", request={"tenant": "acme"}),
+        Call(SET, {"tenant": "acme", "taskId": "$a", "id": "p", **WEBHOOK}),
+        Call(GOT, {"tenant": "acme", "taskId": "$a", "id": "p"}),
+        Call(LISTED, {"tenant": "acme", "taskId": "$a"}),
+        Call(LISTED, {"tenant": "other", "taskId": "$a"}),
+        push=True,
+    ),
+]
+
 again = [
     scenario(
         "again: the same message is the same task",
@@ -556,5 +710,6 @@ tenants = [
 
 SCENARIOS: tuple[Scenario, ...] = (
     *sending, *streaming, *carrying, *messages, *detached, *getting, *following_up,
-    *canceling, *subscribing, *listing, *refusals, *again, *references, *busy, *versions, *tenants,
+    *canceling, *subscribing, *listing, *refusals, *pushing, *again, *references, *busy, *versions,
+    *tenants,
 )  # fmt: skip

@@ -64,16 +64,17 @@ Step = Call | Rest | Leave | Join | Gate | Until
 
 
 class Scenario(NamedTuple):
-    """Steps on a fresh pair of servers. ``streaming``: what the card says."""
+    """Steps on a fresh pair of servers. ``streaming``, ``push``: what the card says."""
 
     name: str
     steps: tuple[Step, ...]
     streaming: bool = True
+    push: bool = False
 
 
-def scenario(name: str, *steps: Step, streaming: bool = True) -> Scenario:
+def scenario(name: str, *steps: Step, streaming: bool = True, push: bool = False) -> Scenario:
     """A scenario by its steps."""
-    return Scenario(name, steps, streaming)
+    return Scenario(name, steps, streaming, push)
 
 
 def message(script: str, *, parts: list[Any] | None = None, **fields: Any) -> dict[str, Any]:

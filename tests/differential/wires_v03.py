@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -48,7 +49,15 @@ PATHS = {
     "ListTaskPushNotificationConfigs": ("GET", "v1/tasks/{taskId}/pushNotificationConfigs"),
     "GetExtendedAgentCard": ("GET", "v1/card"),
 }
-"""Operation -> verb and path that both servers have; 0.3 deletes no push config here."""
+"""Operation -> verb and path that both servers have."""
+
+OUR_PATHS = PATHS | {
+    "DeleteTaskPushNotificationConfig": (
+        "DELETE",
+        "v1/tasks/{taskId}/pushNotificationConfigs/{id}",
+    )
+}
+"""Those and the one that the SDK's server lacks: it deletes no push config here."""
 
 
 REASONS = {JSON_RPC_ERROR_CODE_MAP[kind]: row.reason for kind, row in A2A_ERROR_MAPPING.items()}
@@ -90,20 +99,22 @@ class HttpJson03:
     version = "0.3"
     v03 = True
 
+    def __init__(self, paths: Mapping[str, tuple[str, str]] = PATHS) -> None:
+        self.paths = paths
+
     def outgoing(self, operation: str, params: dict[str, Any]) -> Outgoing:
         """Ids in the path, the rest in the query or the body."""
-        method, template = PATHS[operation]
+        method, template = self.paths[operation]
         path = template.format_map({key: quote(str(each)) for key, each in params.items()})
         if operation == "GetTask" and "historyLength" in params:
             path += f"?historyLength={params['historyLength']}"
         if operation in ("SendMessage", "SendStreamingMessage"):
             return Outgoing(method, path, json.dumps(_sent(params)).encode())
         if operation == "CreateTaskPushNotificationConfig":
-            config = {key: each for key, each in params.items() if key != "taskId"}
             body = {
                 "parent": f"tasks/{params['taskId']}",
-                "configId": params["id"],
-                "config": {"pushNotificationConfig": config},
+                "configId": params.get("id", "-"),
+                "config": {"pushNotificationConfig": _config(params)},
             }
             return Outgoing(method, path, json.dumps(body).encode())
         return Outgoing(method, path, b"{}" if method == "POST" else None)
@@ -115,7 +126,18 @@ class HttpJson03:
             assert error["message"]
             shown = {"code": error["code"], "status": error["status"]}
             return {"error": shown | details(error.get("details"))}
-        return {"result": _without_null(document)}
+        return {"result": _without_null(_divided(document))}
+
+
+def _divided(document: Any) -> Any:
+    """The document with the names of push configs in it divided into the ids of which they are
+    made, which then are compared like all ids."""
+    if isinstance(document, dict) and "pushNotificationConfig" in document:
+        _, task, _, config = document["name"].split("/")
+        return {**document, "name": {"taskId": task, "id": config}}
+    if isinstance(document, dict) and "configs" in document:
+        return {**document, "configs": [_divided(each) for each in document["configs"]]}
+    return document
 
 
 def _params(operation: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -129,12 +151,22 @@ def _params(operation: str, params: dict[str, Any]) -> dict[str, Any]:
             }
         )
     if operation == "CreateTaskPushNotificationConfig":
-        config = {key: each for key, each in params.items() if key != "taskId"}
-        return {"taskId": params["taskId"], "pushNotificationConfig": config}
+        return {"taskId": params["taskId"], "pushNotificationConfig": _config(params)}
     if "taskId" in params:
         named = {"id": params["taskId"], "pushNotificationConfigId": params.get("id")}
         return _without_null(named)
     return params
+
+
+def _config(params: dict[str, Any]) -> dict[str, Any]:
+    """A push config of 1.0, which 0.3 puts beside the task's id, and which has several schemes."""
+    config = {key: each for key, each in params.items() if key != "taskId"}
+    if "authentication" in config:
+        said = dict(config["authentication"])
+        if "scheme" in said:
+            said["schemes"] = [said.pop("scheme")]
+        config["authentication"] = said
+    return config
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +199,10 @@ def _configuration(params: dict[str, Any]) -> dict[str, Any] | None:
         "acceptedOutputModes": "acceptedOutputModes",
         "taskPushNotificationConfig": "pushNotificationConfig",
     }
-    return configuration | {names[key]: each for key, each in given.items() if key in names}
+    named = {names[key]: each for key, each in given.items() if key in names}
+    if "pushNotificationConfig" in named:
+        named["pushNotificationConfig"] = _config(named["pushNotificationConfig"])
+    return configuration | named
 
 
 def _sent(params: dict[str, Any]) -> dict[str, Any]:

@@ -33,11 +33,13 @@ from a2a.utils.errors import (
     UnsupportedOperationError,
 )
 
+from a2a_fn.engines.courier import WebCourier
 from a2a_fn.profile import Profile, Skill
 from a2a_fn.protocol.app import build_app
 from a2a_fn.protocol.callers import Caller, Frame
 from a2a_fn.protocol.gate import Gate
 from a2a_fn.protocol.operations import Capabilities
+from a2a_fn.push.guard import Policy
 from a2a_fn.settings import Settings
 from a2a_fn.wiring import build_services
 
@@ -319,6 +321,16 @@ async def work(services: Any) -> None:
             for delivery in await services.turns.receive(1, 60):
                 await services.turns.ack(delivery.handle)
                 turns.create_task(services.run_turn(delivery.body))
+
+
+def look_up_nothing(services: Any) -> None:
+    """Webhooks may have any name, which nobody looks up: where it leads is judged at sending."""
+
+    async def nowhere(host: str, port: int) -> list[str]:
+        raise OSError("tests ask no name server")
+
+    if services.outbox is not None:
+        vars(services.outbox)["courier"] = WebCourier(Policy(), resolve=nowhere)
 
 
 def message(text: str = "hello", **fields: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from tests.protocol.conftest import checked, listen_with, work
+from tests.protocol.conftest import checked, listen_with, look_up_nothing, work
 
 from a2a_fn.settings import Settings
 from a2a_fn.wiring import Services, build_services
@@ -59,6 +59,7 @@ def said(task: dict[str, Any]) -> str:
 async def deployed(stand_in: Any = None, **settings: Any) -> AsyncIterator[Deployment]:
     """A deployment of these settings; ``stand_in`` in the place of the one that they name."""
     services = build_services(Settings(**{"engine": "memory", **settings}))
+    look_up_nothing(services)
     if stand_in is not None:
         services.__dict__["agent"] = stand_in
     worker = asyncio.create_task(work(services))

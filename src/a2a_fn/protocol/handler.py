@@ -177,6 +177,8 @@ class TaskHandler:
                 workspace=workspace,
                 webhook=webhook,
             )
+        if hooked and accepted.again:
+            await self._pushes.again(config, caller, accepted.task)
         active = accepted.view.context.active
         if active is not None and active.task == accepted.task and not active.claimed:
             await self._wake(accepted.view.part)

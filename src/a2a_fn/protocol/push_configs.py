@@ -17,7 +17,7 @@ from ..journal import intents
 from ..journal.intents import MakeConfig
 from ..journal.journal import Journal
 from ..journal.slots import Config
-from ..journal.webhooks import Webhook, listed
+from ..journal.webhooks import DELETED, Webhook, listed, read
 from .callers import Caller
 from .errors import invalid
 from .refusals import translated
@@ -80,6 +80,23 @@ class PushConfigs:
 
         return make
 
+    async def again(self, request: TaskPushNotificationConfig, caller: Caller, task: str) -> None:
+        """The webhook that comes with a message that was taken before: set it if the task has not
+        got it, for the first time may have come without. One that was deleted since stays so."""
+        given = TaskPushNotificationConfig()
+        given.CopyFrom(request)
+        given.id, given.task_id, given.tenant = request.id or task, task, caller.tenant
+        with translated():
+            view = await intents.find(self._journal, caller.owner, task)
+            await self._journal.settle(view)
+            found = await read(self._journal, view.part, task, given.id)
+            if found is not None and (
+                found[0].gone == DELETED or await self._vault.shown(found[0]) == given
+            ):
+                return
+            config = await self._sealed(given, caller, task)
+            await intents.configure(self._journal, caller.owner, task, config)
+
     async def get(
         self, request: GetTaskPushNotificationConfigRequest, caller: Caller
     ) -> TaskPushNotificationConfig:
@@ -98,8 +115,6 @@ class PushConfigs:
             view = await intents.find(self._journal, caller.owner, request.task_id)
         await self._journal.settle(view)
         size = request.page_size or PAGE_SIZE
-        if not 0 < size <= PAGE_SIZE:
-            raise invalid("pageSize", f"must be between 1 and {PAGE_SIZE}")
         answer = ListTaskPushNotificationConfigsResponse()
         async for hook in listed(self._journal, view.part, request.task_id, dead=True):
             if hook.config.id <= request.page_token:

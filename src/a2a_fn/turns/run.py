@@ -87,8 +87,11 @@ async def run_turn(
     if active.attempts >= limits.attempts or active.claims >= limits.claims:
         return await _abandon(journal, view, active)
     restarted = _restarts(view, active)
-    if not await _claim(journal, view, active):
-        return Outcome.RACED
+    while not await _claim(journal, view, active):
+        await journal.catch_up(view)
+        if view.context.active != active:
+            return Outcome.RACED
+        # else that slot set a webhook, or canceled another task: this turn is still to be taken
     checkpoint = await _checkpoint(journal, view)
     writer = Writer(journal, view)
     message = _message(view, active.task)

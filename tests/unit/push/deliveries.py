@@ -74,10 +74,10 @@ class Hooks(World):
         remaining: Callable[[], float] = lambda: math.inf,
         stop: Callable[[], bool] = lambda: False,
         send: Callable[[Push], Awaitable[Answer]] | None = None,
-        timeout: float = TIMEOUT,
+        patience: float = TIMEOUT,
     ) -> Delivered:
         """One wake-up of a pusher."""
-        manner = Manner(self.events, timeout, self.limits, lambda a, b: self.uniform(a, b))
+        manner = Manner(self.events, patience, self.limits, lambda a, b: self.uniform(a, b))
         return await deliver(
             self.journal,
             part_of(task),

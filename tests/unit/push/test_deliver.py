@@ -55,7 +55,7 @@ def kinds(hooks: Hooks) -> list[str]:
     return found
 
 
-# ------------------------------------------------------------------ what is sent, and in which order
+# ------------------------------------------------------------------ what is sent, in which order
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_the_cursor_moves_after_each_answer(hooks: Hooks) -> None:
     hooks.during = look
     await hooks.push(task)
     assert hooks.generations == [2, 4, 5]
-    assert seen == [1, 3, 4]  # what is never sent goes with what was sent before it
+    assert seen == [1, 2, 4]
     assert (await hooks.hook(task)).sent == 5
 
 
@@ -281,7 +281,7 @@ async def test_a_receiver_that_never_answers_is_left_after_its_time(hooks: Hooks
             left.set()
         raise AssertionError
 
-    done = await hooks.push(task, send=hangs, timeout=0.01)
+    done = await hooks.push(task, send=hangs, patience=0.01)
     assert done.outcome is Outcome.RETRY
     assert left.is_set()
     assert (await hooks.hook(task)).attempts == 1
@@ -541,7 +541,7 @@ async def test_a_worker_that_was_frozen_past_its_hold_moves_nothing(hooks: Hooks
     assert await hooks.hook(task) == after
 
 
-# ------------------------------------------------------------------ time that runs out, and stopping
+# ------------------------------------------------------------------ when time runs out
 
 
 async def test_too_little_time_left_begins_nothing(hooks: Hooks) -> None:

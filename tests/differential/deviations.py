@@ -32,6 +32,8 @@ class Deviation(NamedTuple):
     cases: tuple[Case, ...]
 
 
+_HOOK = {"url": "https://client.example.com/hook", "token": "t"}
+
 V10: tuple[Deviation, ...] = (
     Deviation(
         "A task is WORKING, and its stream says so, as soon as a worker has it, not when the agent "
@@ -225,6 +227,45 @@ V10: tuple[Deviation, ...] = (
             Case("tenant: got in another", 1, "", "COMPLETED", "error TASK_NOT_FOUND"),
             Case("tenant: got in another", 2, "result.tasks[0]", "COMPLETED", None),
             Case("tenant: got in another", 2, "result.totalSize", 1, 0),
+            *(
+                Case(
+                    "tenant: push configs",
+                    4,
+                    "",
+                    {"configs": [{**home, "id": "p", "taskId": "<task 1>", **_HOOK}]},
+                    "error TASK_NOT_FOUND",
+                    wire,
+                )
+                for wire, home in (("JSONRPC", {"tenant": "acme"}), ("HTTP+JSON", {}))
+            ),
+        ),
+    ),
+    Deviation(
+        "A webhook says which tenant it is in, on every binding.",
+        "4.3.1",
+        "tenant",
+        tuple(
+            Case("tenant: push configs", step, path, None, "acme", "HTTP+JSON")
+            for step, path in (
+                (1, "result.tenant"),
+                (2, "result.tenant"),
+                (3, "result.configs[0].tenant"),
+            )
+        ),
+    ),
+    Deviation(
+        "The webhooks of a task come in pages of the size that is asked for.",
+        "3.1.9",
+        "MAY support pagination for tasks with many configurations",
+        (
+            Case(
+                "list: push configs page by page",
+                3,
+                "result.configs[1]",
+                {"id": "b", "taskId": "<task 1>", **_HOOK},
+                None,
+            ),
+            Case("list: push configs page by page", 3, "result.nextPageToken", None, "<token>"),
         ),
     ),
 )

@@ -66,6 +66,33 @@ V03: tuple[Deviation, ...] = (
             ),
         ),
     ),
+    Deviation(
+        "A webhook without a URL: the field is named by its place in the request.",
+        "8.1",
+        "The `params` provided for the method are invalid (e.g., wrong type, missing required "
+        "field).",
+        (
+            Case("push: nowhere", 2, "error.code", -32600, -32602, RPC),
+            Case("push: nowhere", 2, "error.reason", "INVALID_REQUEST", "INVALID_PARAMS", RPC),
+            *(
+                Case(
+                    "push: nowhere",
+                    step,
+                    "error.fields[0]",
+                    "url",
+                    "config.pushNotificationConfig.url",
+                    REST,
+                )
+                for step in (1, 2)
+            ),
+        ),
+    ),
+    Deviation(
+        "No webhooks are an empty list.",
+        "7.7",
+        "**Response**: `TaskPushNotificationConfig[]`",
+        (Case("push: several, and none", 1, "result.configs", None, [], REST),),
+    ),
 )
 
 NO_STREAM = (

@@ -143,12 +143,13 @@ def test_streaming_methods_are_refused_on_a_buffered_front(make: Callable[[type]
     assert json.loads(answer["body"])["error"]["code"] == -32004
 
 
-@pytest.mark.parametrize("name", ["http", "turn", "sweep"])
+@pytest.mark.parametrize("name", ["http", "turn", "push", "sweep"])
 def test_the_deployed_files_make_their_handler_from_the_environment(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A2A_FN_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("A2A_FN_AGENT", "echo:")
+    monkeypatch.setenv("A2A_FN_PUSH_NOTIFICATIONS", "true")
     monkeypatch.setattr("a2a_fn.logs.set_up_logs", lambda mode: None)
     handler = runpy.run_path(str(ROOT / "functions" / f"{name}.py"))["handler"]
     try:

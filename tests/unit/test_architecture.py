@@ -36,8 +36,8 @@ ALLOWED = {
     "snapshots": {"errors", "ports"},
 }
 OUTSIDE = {  # what only hosts, engines and the command line may import
-    "boto3", "botocore", "tablestore", "redis", "mangum", "uvicorn", "pydantic_ai", "httpx", "httpcore",
-    "typer", "rich",
+    "boto3", "botocore", "tablestore", "redis", "mangum", "uvicorn", "pydantic_ai", "httpx",
+    "httpcore", "typer", "rich",
 }  # fmt: skip
 CORE = set(ALLOWED) - {"engines"}
 

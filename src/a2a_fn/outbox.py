@@ -20,12 +20,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from .clock import SystemClock
 from .errors import InvalidSettings, Unavailable
 from .journal import webhooks
+from .journal.fold import SETTLED
 from .journal.journal import Journal
 from .journal.slots import Slot
 from .ports import Queue
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import StreamResponse, Task
+
     from .engines.courier import WebCourier
     from .protocol.push_configs import PushConfigs
     from .push.configs import Configs
@@ -269,22 +272,44 @@ class Outbox:
         from .protocol.artifacts import absolute
         from .protocol.callers import Caller
 
-        hook, config = push.hook, push.hook.config
+        config = push.hook.config
         root = self._settings.public_url.rstrip("/") or config.base
         caller = Caller(base_url=root, tenant=config.tenant)
-        if not config.v03:
-            payload: StreamResponse = absolute(push.event.payload, caller)
-            return outputs.dumps(outputs.encode(payload))
-        from .journal import stream
-        from .protocol.v03 import encode_task
+        if config.v03:
+            from .protocol.v03 import encode_task
 
-        part = hook.task.partition("-")[0]
-        then = await stream.as_of(self.journal, part, hook.task, hook.context_id, push.generation)
+            return outputs.dumps(encode_task(absolute(await self._task(push), caller)))
+        payload = push.event.payload
+        if self._settings.push_events != "all" and _ends_without_words(payload):
+            # a stream has had the words piece by piece; who gets no pieces gets them here
+            whole = StreamResponse()
+            whole.CopyFrom(payload)
+            status = (await self._task(push)).status
+            if status.HasField("message"):
+                whole.status_update.status.message.CopyFrom(status.message)
+            payload = whole
+        return outputs.dumps(outputs.encode(absolute(payload, caller)))
+
+    async def _task(self, push: Push) -> Task:
+        """The task as it was right after the event. Raises Unavailable."""
+        from .journal import stream
+
+        task, context_id = push.hook.task, push.hook.context_id
+        part = task.partition("-")[0]
+        then = await stream.as_of(self.journal, part, task, context_id, push.generation)
         if then is None:
-            raise Unavailable(f"{hook.task} cannot be read as of event {push.generation}")
-        return outputs.dumps(encode_task(absolute(then[0].task, caller)))
+            raise Unavailable(f"{task} cannot be read as of event {push.generation}")
+        return then[0].task
 
     async def close(self) -> None:
         """Let connections go."""
         if "courier" in self.__dict__:
             await self.courier.close()
+
+
+def _ends_without_words(payload: StreamResponse) -> bool:
+    """Whether an event ends a turn and leaves the agent's words to the pieces before it."""
+    if not payload.HasField("status_update"):
+        return False
+    status = payload.status_update.status
+    return status.state in SETTLED and not status.HasField("message")

@@ -105,6 +105,16 @@ def test_a_receiver_gets_the_task_and_each_change_verified(
     assert all(one.headers["content-type"] == "application/a2a+json" for one in got)
 
 
+@pytest.mark.parametrize("events", ["state", "terminal"])
+def test_who_gets_no_pieces_gets_the_agents_words_with_the_end(
+    serve: Callable[..., Process], receiver: Hook, events: str
+) -> None:
+    server = serve(A2A_FN_PUSH_EVENTS=events)
+    send(server.url, "one two", {"url": receiver.url})
+    end = receiver.wait_for_end()[-1].json["statusUpdate"]["status"]
+    assert "".join(part["text"] for part in end["message"]["parts"]).strip() == "one two"
+
+
 def test_a_receiver_that_has_only_pyjwt_and_the_key_set_verifies_us(
     serve: Callable[..., Process], receiver: Hook
 ) -> None:

@@ -57,6 +57,9 @@ async def serve(settings: Settings, *, workers: int | None = None) -> int:
         log_config=None,
         access_log=False,
         lifespan="off",
+        # longer than clients keep idle connections (httpx: 5 s): whoever closes first must not be
+        # the server, in the very moment in which the next request is on its way
+        timeout_keep_alive=75,
         timeout_graceful_shutdown=max(1, int(settings.grace)),
     )
     server = _server(config)

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.hooks import hook
 
-from a2a_fn.hosts.lambda_batch import SweepFunction, TurnFunction
+from a2a_fn.errors import InvalidSettings
+from a2a_fn.hosts.lambda_batch import PushFunction, SweepFunction, TurnFunction
 from a2a_fn.hosts.lambda_http import HttpFunction
 from a2a_fn.settings import Settings
 
@@ -37,7 +39,14 @@ def event(name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(data=str(tmp_path / "data"), agent="echo:", lease=0.3, clock_skew=0)
+    return Settings(
+        data=str(tmp_path / "data"),
+        agent="echo:",
+        lease=0.3,
+        clock_skew=0,
+        push_notifications=True,
+        push_allow_private=True,
+    )
 
 
 @pytest.fixture
@@ -49,7 +58,7 @@ def make(settings: Settings) -> Iterator[Callable[[type], Any]]:
         return made[-1]
 
     yield function
-    for one in made:
+    for one in reversed(made):  # they share the process's loop, which ends with the first
         one.close()
 
 
@@ -107,6 +116,39 @@ def test_only_the_record_that_failed_comes_back(make: Callable[[type], Any]) -> 
     ]
     answer = turn({"Records": records}, Context(60))
     assert answer == {"batchItemFailures": [{"itemIdentifier": "bad"}, {"itemIdentifier": "odd"}]}
+
+
+def test_the_push_function_sends_what_its_records_mean(make: Callable[[type], Any]) -> None:
+    http, turn, push = make(HttpFunction), make(TurnFunction), make(PushFunction)
+    from a2a_fn.hosts.loop import process_loop
+
+    def records() -> list[dict[str, Any]]:
+        sample = event("push")["Records"][0]
+        taken = process_loop().run_until_complete(push._outbox.queue.receive(10, 0))
+        return [dict(sample, messageId=each.handle, body=each.body.decode()) for each in taken]
+
+    with hook() as receiver:
+        call = json.loads(event("http-send")["body"])
+        call["params"]["configuration"]["taskPushNotificationConfig"] = {"url": receiver.url}
+        http(dict(event("http-send"), body=json.dumps(call)), Context(60))
+        waiting = records()
+        bad = dict(event("push")["Records"][0], messageId="bad", body="[]")
+        assert push({"Records": [*waiting, bad]}, Context(60)) == {
+            "batchItemFailures": [{"itemIdentifier": "bad"}]
+        }
+        assert [one.state for one in receiver.got] == ["SUBMITTED"]
+        body = process_loop().run_until_complete(wake_up(turn))
+        turn({"Records": [dict(event("turn")["Records"][0], body=body)]}, Context(60))
+        waiting = records()
+        assert push({"Records": waiting}, Context(9)) == {"batchItemFailures": []}
+        assert len(receiver.got) == 1  # too little time for a try: put back, and woken again
+        assert push({"Records": records()}, Context(60)) == {"batchItemFailures": []}
+        assert [one.state for one in receiver.got] == ["SUBMITTED", "WORKING", "COMPLETED"]
+
+
+def test_a_push_function_where_nothing_is_pushed_says_so() -> None:
+    with pytest.raises(InvalidSettings, match="push-notifications"):
+        PushFunction(Settings(engine="memory"))
 
 
 def test_the_sweep_finds_a_message_whose_wake_up_was_lost(make: Callable[[type], Any]) -> None:

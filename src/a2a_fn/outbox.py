@@ -223,15 +223,16 @@ class Outbox:
         names = await targets(self.journal, *wakeup)
         return [wakeup._replace(config=name) for name in names]
 
-    async def receiver(self, wakeup: Wakeup) -> str | None:
-        """Which receiver a wake-up's webhook is at: scheme, host and port; None: it is gone."""
+    async def receiver(self, wakeup: Wakeup) -> tuple[str, str] | None:
+        """Whose webhook a wake-up means, and which receiver it is at: scheme, host and port; None:
+        it is gone."""
         from urllib.parse import urlsplit
 
         found = await webhooks.read(self.journal, *wakeup)
         if found is None or not found[0].live or found[0].ended:
             return None
         parts = urlsplit(found[0].config.url)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"
+        return found[0].owner, f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"
 
     async def push(
         self,
@@ -261,7 +262,12 @@ class Outbox:
         """Do what a message says, for all webhooks that it means at once; ``remaining``: seconds
         that this invocation has left. Raises ValueError, Unavailable."""
         wakeups = await self.waiting(read_wakeup(body))
-        return await asyncio.gather(*(self.push(one, remaining=remaining) for one in wakeups))
+        work = (self.push(one, remaining=remaining) for one in wakeups)
+        done = await asyncio.gather(*work, return_exceptions=True)  # none is left half way
+        for one in done:
+            if isinstance(one, BaseException):
+                raise one
+        return [one for one in done if not isinstance(one, BaseException)]
 
     async def _render(self, push: Push) -> bytes:
         """The body of a push: the event with the addresses that its receiver can follow; for a

@@ -512,9 +512,17 @@ async def test_a_broken_answer_is_none_and_its_connection_is_closed(
     site.answer, site.after = answer, after
     secret = site.url(path="/hunter2?hunter2")
     with pytest.raises(Unavailable, match=words) as caught:
-        await make(timeout=0.3 if after == "hangs" else 5.0).post(secret, {"A": "hunter2"}, b"x")
+        await make(timeout=0.3 if after == "hangs" else 5.0).get(secret, {"A": "hunter2"})
     assert "hunter2" not in str(caught.value)
     assert f"http://hook.example.com:{site.port}" in str(caught.value)
+    await asyncio.wait_for(site.ends.get(), 5)
+
+
+@pytest.mark.parametrize(("status", "after"), [(200, "hangs"), (410, "hangs"), (410, "closes")])
+async def test_the_status_of_a_webhook_counts_though_the_body_never_ends(site, make, status, after):
+    site.answer, site.after = b"HTTP/1.1 %d X\r\nContent-Length: 9\r\n\r\nx" % status, after
+    answer = await make(timeout=0.3 if after == "hangs" else 5.0).post(site.url(), {}, b"x")
+    assert answer.status == status
     await asyncio.wait_for(site.ends.get(), 5)
 
 

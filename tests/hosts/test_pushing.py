@@ -74,7 +74,7 @@ async def test_a_receiver_that_never_answers_holds_up_nobody_else(services: Serv
             await submit(services, f"dead{i}", dead.url)
         for i in range(20):
             await submit(services, f"quick{i}", quick.url)
-        async with pushing_to(outbox_of(services), workers=4):
+        async with pushing_to(outbox_of(services), workers=8):
             await until(lambda: len(quick.got) == 20)
             assert len(dead.tries) <= 2  # its lane is two wide
 

@@ -129,6 +129,11 @@ class WebCourier:
             content=body,
             extensions={"timeout": {"connect": self._timeout}},
         )
+        response: httpcore.Response | None = None
+        # what a webhook says by its status counts, whatever becomes of the rest; where the body
+        # is what was asked for, it does not
+        enough = method == "POST" and keep <= TEXT
+        text = ""
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._opened().handle_async_request(request)
@@ -137,6 +142,8 @@ class WebCourier:
                 finally:
                     await response.aclose()
         except TimeoutError as error:
+            if response is not None and enough:
+                return self._answer(response, text)
             raise Unavailable(
                 f"{target.origin} did not answer in full within {self._timeout:g} s"
             ) from error
@@ -146,7 +153,12 @@ class WebCourier:
             httpcore.ProtocolError,
             OSError,  # TLS errors are some, and httpcore lets those through that come after TLS
         ) as error:
+            if response is not None and enough:
+                return self._answer(response, text)
             raise Unavailable(f"{target.origin}: {_reason(error)}") from error
+        return self._answer(response, text)
+
+    def _answer(self, response: httpcore.Response, text: str) -> Answer:
         return Answer(response.status, _patience(response.headers, self._clock.now()), text)
 
     def _opened(self) -> httpcore.AsyncConnectionPool:

@@ -1,4 +1,5 @@
-"""Pushers of one process: every receiver has a lane of its own, so a slow one delays nobody else.
+"""Pushers of one process: every owner has a lane for each receiver, so a slow one delays nobody
+else; a lane whose receiver lets tries time out is narrowed, and no owner fills the whole process.
 
 A wake-up is acknowledged when it is received: from then on the webhook's alarm remembers it, and
 waiting in a lane costs memory only. A lane that is too long sends what comes on back to the queue.
@@ -7,6 +8,7 @@ waiting in a lane costs memory only. A lane that is too long sends what comes on
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 from collections.abc import Coroutine
@@ -25,12 +27,20 @@ PUT_OFF = (5.0, 15.0)  # seconds after which what found its lane full comes agai
 CROWD = 5000  # webhooks in hand at most
 
 
+NARROW = 2  # tries at once to a receiver that does not answer
+LATE = 3  # tries that timed out in a row, after which a lane is narrowed
+SHARE = 2  # an owner has this part of the process at most: a half
+REMEMBERED = 1000  # lanes that are narrow and empty
+
+
 class _Lane:
-    """One receiver: so many at a time, and how many are here."""
+    """One receiver of one owner, or one owner: so many at a time, and how many are here."""
 
     def __init__(self, width: int) -> None:
         self.free = asyncio.Semaphore(width)
+        self.narrow = asyncio.Semaphore(NARROW)
         self.here = 0
+        self.late = 0  # tries in a row that took as long as a try may
 
 
 class Pushers:
@@ -41,7 +51,8 @@ class Pushers:
         self._outbox = outbox
         self._free = asyncio.Semaphore(workers)
         self._each = each
-        self._lanes: dict[str, _Lane] = {}
+        self._share = max(1, workers // SHARE)
+        self._lanes: dict[tuple[str, ...], _Lane] = {}
         self._waiting: set[Wakeup] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Event()
@@ -87,7 +98,10 @@ class Pushers:
             await self._room.wait()
         queue = self._outbox.queue
         deliveries = await queue.receive(BATCH, WAIT)
-        await asyncio.gather(*(queue.ack(delivery.handle) for delivery in deliveries))
+        acks = (queue.ack(delivery.handle) for delivery in deliveries)
+        for fault in await asyncio.gather(*acks, return_exceptions=True):
+            if isinstance(fault, BaseException):  # it comes twice, which does no harm
+                log.warning("wake-up not acknowledged: %s", fault)
         return [delivery.body for delivery in deliveries]
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -122,22 +136,44 @@ class Pushers:
         if receiver is None:
             self._waiting.discard(wakeup)
             return
-        lane = self._lanes.setdefault(receiver, _Lane(self._each))
-        if lane.here >= LANE:
+        lane = self._lane(receiver, self._each)
+        share = self._lane(receiver[:1], self._share)
+        if lane.here >= LANE or share.here >= CROWD // SHARE:
             self._waiting.discard(wakeup)
             await self._outbox.wake(*wakeup, delay=random.uniform(*PUT_OFF))  # noqa: S311
             return
         lane.here += 1
+        share.here += 1
         try:
-            async with lane.free, self._free:
+            slow = lane.narrow if lane.late >= LATE else contextlib.nullcontext()
+            async with slow, lane.free, share.free, self._free:
                 mine = wakeup in self._waiting
                 self._waiting.discard(wakeup)
                 if not stop.is_set():
-                    await self._outbox.push(wakeup, stop=stop.is_set)
+                    await self._timed(lane, wakeup, stop)
                 elif mine:
                     await self._outbox.wake(*wakeup)
         finally:
             self._waiting.discard(wakeup)
             lane.here -= 1
-            if not lane.here:
-                self._lanes.pop(receiver, None)
+            share.here -= 1
+            self._tidy(receiver)
+
+    async def _timed(self, lane: _Lane, wakeup: Wakeup, stop: asyncio.Event) -> None:
+        """Push, and see whether the receiver answers."""
+        now = asyncio.get_running_loop().time
+        began = now()
+        done = await self._outbox.push(wakeup, stop=stop.is_set)
+        hung = done.outcome == "retry" and now() - began >= self._outbox.manner.timeout
+        lane.late = lane.late + 1 if hung else 0
+
+    def _lane(self, name: tuple[str, ...], width: int) -> _Lane:
+        return self._lanes.setdefault(name, _Lane(width))
+
+    def _tidy(self, receiver: tuple[str, str]) -> None:
+        for name in (receiver, receiver[:1]):
+            lane = self._lanes.get(name)
+            if lane is None or lane.here:
+                continue
+            if not lane.late or len(self._lanes) > REMEMBERED:
+                del self._lanes[name]

@@ -313,12 +313,14 @@ async def _beginning(journal: Journal, view: View, task: str, config: Config) ->
     if not view.context.pushes or head is None:
         return config
     await journal.settle(view)  # a slot that is not in the views yet may have set it
-    others = 0
-    async for hook in webhooks.listed(journal, view.part, task):
-        if hook.config.id == config.id:
-            return config._replace(sent=hook.sent, read=hook.read)
-        others += 1
-    if others >= webhooks.MOST:
+    others = names = 0
+    async for hook in webhooks.listed(journal, view.part, task, dead=True, deleted=True):
+        if hook.config.id != config.id:
+            names += 1
+            others += hook.gone != webhooks.DELETED
+        elif hook.live:
+            config = config._replace(sent=hook.sent, read=hook.read)
+    if others >= webhooks.MOST or names >= webhooks.NAMES:
         raise TooManyWebhooks
     return config
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WEBHOOKS = "P#"
 MOST = 32  # webhooks of one task
+NAMES = 256  # ids that a task's webhooks may ever have: deleted ones leave a row
 PAGE = 200
 
 DELETED = "deleted"  # by the client, or by its own 410
@@ -130,16 +131,16 @@ async def read(journal: Journal, part: str, task: str, config: str) -> tuple[Web
 
 
 async def listed(
-    journal: Journal, part: str, task: str = "", *, dead: bool = False
+    journal: Journal, part: str, task: str = "", *, dead: bool = False, deleted: bool = False
 ) -> AsyncIterator[Webhook]:
     """The live webhooks of a task, or of all tasks of a context, by task and id; with those that
-    were given up, if ``dead``."""
+    were given up, if ``dead``, and what is left of the others, if ``deleted``."""
     prefix, after = f"{WEBHOOKS}{task}#" if task else WEBHOOKS, None
     while True:
         rows = await journal.rows.scan(f"C#{part}", prefix=prefix, after=after, limit=PAGE)
         for row in rows:
             hook = decode(row.value)
-            if hook.live or (dead and hook.gone == DEAD):
+            if hook.live or (dead and hook.gone == DEAD) or (deleted and hook.gone == DELETED):
                 yield hook
         if len(rows) < PAGE:
             return

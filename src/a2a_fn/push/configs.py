@@ -68,8 +68,11 @@ class Configs:
         mark = "&" if "?" in address else "?"
         try:
             answer = await self._courier.get(f"{address}{mark}{CHALLENGE}={nonce}")
-        except (Refused, Unavailable) as error:
-            raise Rejected("url", f"did not answer the challenge: {error}") from error
+        except Refused as error:
+            raise Rejected("url", str(error)) from error
+        except Unavailable as error:  # how it failed would tell what is in reach of this machine
+            log.info("challenge failed", extra={"a2a": {"reason": str(error)}})
+            raise Rejected("url", "did not answer the challenge") from error
         if answer.status != 200 or answer.text.strip() != nonce:
             raise Rejected(
                 "url",

@@ -32,6 +32,9 @@ log = logging.getLogger("a2a_fn.push")
 SPARE = 5.0  # seconds beyond its time-out after which a try counts as lost with its worker
 
 
+IDLE = 30.0  # seconds until an invocation that had too little time is followed by another
+
+
 class Outcome(StrEnum):
     """How a wake-up of a webhook ended."""
 
@@ -115,7 +118,13 @@ async def deliver(
             rests = _freed(_at(hook, passed)) if mine else _at(hook, passed)
             if (mine or rests.sent != hook.sent) and not await _move(journal, part, rests, row):
                 continue
-            return Delivered(Outcome.STOPPED if due else done)
+            if due is None:
+                return Delivered(done)
+            idle = done is Outcome.NOTHING and not stop()
+            if idle:  # the next invocation will have no more, and it must not be at once
+                needed = {"needed": manner.timeout + SPARE, "left": round(remaining(), 1)}
+                log.error("too little time to push", extra={"a2a": needed})
+            return Delivered(Outcome.STOPPED, IDLE if idle else 0.0)
         if not mine:
             await _move(journal, part, _taken(journal, hook, nonce, manner), row)
             continue  # has it another meanwhile? and what is its revision now?
@@ -181,12 +190,15 @@ async def _try(
     try:
         async with asyncio.timeout(manner.timeout):
             answer = await send(push)
-    except (Refused, Unsealed) as error:
+    except Refused as error:
         reason, hopeless = str(error), True
-    except Unavailable as error:
+    except (Unavailable, Unsealed) as error:  # another machine may have the key already
         reason = str(error)
     except TimeoutError:
         reason = f"no answer in {manner.timeout:g} s"
+    except Exception:  # a fault of ours must not be tried for ever, uncounted
+        log.exception("push failed here", extra={"a2a": {"task": push.hook.task}})
+        reason = "an internal error"
     now = journal.clock.now()
     hook = push.hook
     since = hook.since or begun

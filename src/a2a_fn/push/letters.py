@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import NamedTuple
 
+from ..errors import NotFound
 from ..journal import alarms, intents, webhooks
 from ..journal.journal import Journal
 from ..ports import Delete, Put
 
 LETTERS = "X#"
 PAGE = 200
+KEPT = 30 * 86_400_000  # ms
 
 
 class Letter(NamedTuple):
@@ -41,7 +44,10 @@ def key(letter: Letter) -> str:
 def put(letter: Letter, shards: int) -> Put:
     """The change that keeps it."""
     shard = alarms.shard_of(letter.part, shards)
-    return Put(f"{LETTERS}{shard}", key(letter), json.dumps(letter._asdict()).encode())
+    value = json.dumps(letter._asdict()).encode()
+    return Put(
+        f"{LETTERS}{shard}", key(letter), value, expires=max(letter.time, letter.since) + KEPT
+    )
 
 
 async def listed(journal: Journal) -> AsyncIterator[Letter]:
@@ -70,6 +76,7 @@ async def redrive(journal: Journal, letter: Letter) -> bool:
     found = await webhooks.read(journal, letter.part, letter.task, letter.config)
     if found is not None and found[0].gone != webhooks.DELETED:
         owner = found[0].owner
-        revived = await intents.revive(journal, owner, letter.task, letter.config)
+        with suppress(NotFound):  # the task itself is gone
+            revived = await intents.revive(journal, owner, letter.task, letter.config)
     await drop(journal, letter)
     return revived

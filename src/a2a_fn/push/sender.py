@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from ..ports import Answer, Clock, Courier
 from . import sign
@@ -11,6 +11,9 @@ from .deliver import Push
 from .keyring import Keyring
 from .oauth import Tokens
 from .sign import Delivery
+
+OPEN = ("content-type", "a2a-version", "x-a2a-notification-timestamp")
+"""Headers that hold nothing secret."""
 
 Render = Callable[[Push], Awaitable[bytes]]
 """The body of a push."""
@@ -77,4 +80,23 @@ class Sender:
             access_token=token,
             hmac_secret=self._hmac_secret,
         )
-        return await self._courier.post(delivery.url, headers, delivery.body)
+        answer = await self._courier.post(delivery.url, headers, delivery.body)
+        return answer._replace(text=_redacted(answer.text, credentials, token, headers))
+
+
+def _redacted(
+    text: str, credentials: sign.Credentials, token: str, headers: Mapping[str, str]
+) -> str:
+    """What a receiver said, which is kept and shown, without what we said to it: some echo it."""
+    secret = {credentials.token, credentials.credentials, token}
+    secret.add(credentials.credentials.partition(":")[2])  # the password of user:password
+    for name, value in headers.items():
+        if name.lower() not in OPEN:
+            secret |= {value, value.partition(" ")[2]}
+    grant = sign.grant_of(credentials)
+    if grant is not None:
+        secret.add(grant.client_secret)
+    for word in sorted(secret, key=len, reverse=True):
+        if len(word) >= 4:
+            text = text.replace(word, "***")
+    return text

@@ -20,6 +20,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 BODY_LIMIT = 10 * 1024 * 1024
 """Bytes of a notification, unless the middleware is told another limit."""
 
+_INVISIBLE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]")
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
@@ -52,7 +53,11 @@ class ReceiverMiddleware:
             await self._notified(scope, receive, send)
 
     def _concerns(self, scope: Scope) -> bool:
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        path, root = scope["path"], scope.get("root_path", "")
+        if root and (path == root or path.startswith(f"{root}/")):  # at a segment, as routers do
+            path = path[len(root) :]
+        # a router may take "/a2a\n" for "/a2a", since "$" matches before a last line end
+        path = _INVISIBLE.sub("", path)
         return bool(path == self._path or path.startswith(f"{self._path}/"))
 
     async def _notified(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -248,9 +248,17 @@ async def test_a_lasting_no_goes_to_the_dead_letters_at_once(hooks: Hooks, statu
     assert len(hooks.got) == 1
 
 
-@pytest.mark.parametrize("fault", [Refused("it leads to 10.0.0.1"), Unsealed("no such key")])
-async def test_what_must_not_be_sent_is_given_up_with_its_reason(hooks: Hooks, fault) -> None:
+@pytest.mark.parametrize("fault", [Unsealed("no such key"), KeyError("a fault of ours")])
+async def test_what_fails_here_is_tried_again_and_counted(hooks: Hooks, fault) -> None:
     task = await finished(hooks)
+    hooks.answers = [fault]
+    assert (await hooks.push(task)).outcome is Outcome.RETRY
+    assert (await hooks.hook(task)).attempts == 1
+
+
+async def test_what_must_not_be_sent_is_given_up_with_its_reason(hooks: Hooks) -> None:
+    task = await finished(hooks)
+    fault = Refused("it leads to 10.0.0.1")
     hooks.answers = [fault]
     assert (await hooks.push(task)).outcome is Outcome.DEAD
     (letter,) = await hooks.letters()

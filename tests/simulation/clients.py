@@ -14,7 +14,7 @@ from a2a_fn.journal.fold import TERMINAL, Head
 from a2a_fn.journal.ids import digest, partition_of
 
 from . import scripts
-from .machine import IDS, Machine
+from .machine import IDS, SKEW, Machine
 from .pushers import Pushers
 from .readers import Readers
 from .rest import CANCELED, STATES
@@ -236,7 +236,9 @@ class Clients:
         exact = size == WHOLE and not query.state and not query.context_id
         for task in must:
             head, moved = rows[task]
-            stands = not query.state and 0 < head.status_time <= at < self._next(task, head)
+            # (by the stamps of two clocks, which may call earlier what came after it began)
+            earlier = 0 < head.status_time <= at - SKEW
+            stands = not query.state and earlier and at < self._next(task, head)
             if head.listed and (exact or stands or moved <= begun):
                 self.oracle.need(task in shown, f"list misses {task}: {query}, {pages} pages")
 

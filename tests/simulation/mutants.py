@@ -271,8 +271,8 @@ MUTANTS = (
     _m(
         "a webhook set anew begins now",
         "journal.intents:_beginning",
-        "return config._replace(sent=hook.sent, read=hook.read)",
-        "return config",
+        "config = config._replace(sent=hook.sent, read=hook.read)",
+        "pass",
     ),
     _m(
         "redriven without a slot",

@@ -757,6 +757,22 @@ def web(inner, receiver, path="/in", **more):
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://hooks.example")
 
 
+@pytest.mark.parametrize("path", ["/in%0A", "/in%0D%0A", "/in%20", "/%0Ain", "/in%00/x"])
+async def test_a_path_that_a_router_may_take_for_ours_is_ours(inner, receiver, path):
+    async with web(inner, receiver) as client:
+        assert (await client.post(path, content=BODY)).status_code == 401
+    assert not inner.seen
+
+
+async def test_a_root_is_taken_off_at_a_slash_only(inner, receiver):
+    app = ReceiverMiddleware(inner, receiver, "/a2a")
+    transport = httpx.ASGITransport(app, root_path="/a")
+    async with httpx.AsyncClient(transport=transport, base_url="https://h.example") as client:
+        assert (await client.post("/a2a", content=BODY)).status_code == 401
+        assert (await client.post("/a/a2a", content=BODY)).status_code == 401
+    assert not inner.seen
+
+
 async def test_a_verified_notification_reaches_the_application(inner, receiver):
     async with web(inner, receiver) as client:
         answer = await client.post("/in?key=1", content=BODY, headers=pushed())

@@ -106,6 +106,11 @@ def _ready(services: Services, workers: int) -> None:
         _ = services.agent
     if services.outbox is not None:
         services.outbox.ready()
+        if services.gate.authenticate is not None and not services.settings.public_url:
+            log.warning(
+                "public-url is not set: pushes say that they come from whatever host their "
+                "client's request named"
+            )
 
 
 def _listening(settings: Settings, *, open_to_all: bool = False) -> socket.socket:

@@ -276,3 +276,35 @@ async def test_a_receiver_that_does_not_answer_is_said_so() -> None:
     setting.post.answers = [Unavailable("no answer")]
     with pytest.raises(Unavailable):
         await setting.sender(await setting.push())
+
+
+@pytest.mark.parametrize(
+    ("scheme", "credentials"),
+    [
+        ("", ""),
+        ("Bearer", "sesame-open"),
+        ("Basic", "user:sesame-open"),
+        ("ApiKey", "X-My-Key: sesame-open"),
+        ("HMAC", "sesame-open-sesame"),
+        ("OAuth2", json.dumps(GRANT | {"client_secret": "sesame-open"})),
+    ],
+)
+async def test_what_a_receiver_echoes_is_kept_without_our_secrets(
+    scheme: str, credentials: str
+) -> None:
+    setting = Setting()
+
+    class Echo(Post):
+        async def post(self, url, headers, body, *, keep=500):
+            answer = await super().post(url, headers, body, keep=keep)
+            said = " ".join(f"{name}={value}" for name, value in headers.items())
+            return answer if url == TOKENS else Answer(403, None, f"no: {said} {credentials}")
+
+    setting.post = Echo()
+    setting.sender._courier = setting.sender._tokens._courier = setting.post
+    answer = await setting.sender(await setting.push(scheme, credentials, "notify-token"))
+    headers = setting.post.left[0][1]
+    assert answer.text.startswith("no: Content-Type=")
+    for secret in ("sesame", "notify-token", "at-1", headers["X-A2A-Notification-JWT"]):
+        assert secret not in answer.text
+    assert base64.b64encode(b"user:sesame-open").decode() not in answer.text

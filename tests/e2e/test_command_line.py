@@ -87,6 +87,7 @@ def test_tasks_can_be_listed_read_watched_and_canceled(start: Start) -> None:
     assert card["name"] == "echo"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("binding", ["jsonrpc", "http+json"])
 @pytest.mark.parametrize("protocol", ["1.0", "0.3"])
 def test_credentials_open_every_interface(
@@ -111,6 +112,7 @@ def test_credentials_open_every_interface(
     assert "iac_code_runtime_details" in card.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("binding", "protocol"), [("http+json", "1.0"), ("jsonrpc", "0.3")])
 def test_a_server_that_is_killed_costs_no_line(
     start: Start, gate: Callable[[int], None], tmp_path: Path, binding: str, protocol: str

@@ -311,6 +311,7 @@ def test_a_challenge_is_answered_by_the_middleware_and_a_stranger_is_refused(
 # ------------------------------------------------------------------ nothing is lost
 
 
+@pytest.mark.slow
 def test_a_receiver_that_comes_back_gets_everything_in_order(
     serve: Callable[..., Process], receiver: Hook
 ) -> None:
@@ -386,6 +387,7 @@ def test_a_server_that_is_killed_with_a_push_under_way_sends_it_again(
     assert in_order(receiver.got)
 
 
+@pytest.mark.slow
 def test_a_server_stops_while_a_receiver_hangs_and_the_next_one_sends_it(
     serve: Callable[..., Process], receiver: Hook
 ) -> None:

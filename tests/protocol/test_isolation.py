@@ -302,7 +302,7 @@ SPOKEN = [
 
 
 @pytest.mark.parametrize(("operation", "wire"), SPOKEN)
-@pytest.mark.parametrize("home", STRANGERS)
+@pytest.mark.parametrize("home", ["", pytest.param("acme", marks=pytest.mark.slow)])
 async def test_anothers_task_is_answered_as_no_task(
     world: World, operation: str, wire: Wire, home: str
 ) -> None:

@@ -7,14 +7,18 @@ import copy
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.protocol.conftest import look_up_nothing
 
 from a2a_fn.profile import IAC
 from a2a_fn.protocol.app import build_app
+from a2a_fn.settings import Settings
+from a2a_fn.wiring import build_services
 
 LIMIT = 5000
 HEADERS = [(b"content-type", b"application/json"), (b"a2a-version", b"1.0")]
@@ -47,6 +51,39 @@ SEED = [
     {"jsonrpc": "2.0", "id": 3, "method": "GetExtendedAgentCard", "params": {}},
 ]
 
+TASK = "the id of a task"
+
+_WEBHOOK = {
+    "id": "p",
+    "url": "https://hooks.example.com/a2a",
+    "token": "t",
+    "authentication": {"scheme": "Bearer", "credentials": "c"},
+}
+PUSHES = [
+    {"jsonrpc": "2.0", "id": 1, "method": f"{method}TaskPushNotificationConfig", "params": params}
+    for method, params in (
+        ("Create", {"taskId": TASK, **_WEBHOOK}),
+        ("Get", {"taskId": TASK, "id": "p"}),
+        ("Delete", {"taskId": TASK, "id": "p"}),
+    )
+] + [
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "ListTaskPushNotificationConfigs",
+        "params": {"taskId": TASK, "pageSize": 2, "pageToken": "p"},
+    },
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "SendMessage",
+        "params": {
+            "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x"}]},
+            "configuration": {"returnImmediately": True, "taskPushNotificationConfig": _WEBHOOK},
+        },
+    },
+]
+
 anything = st.recursive(
     st.none()
     | st.booleans()
@@ -64,9 +101,9 @@ anything = st.recursive(
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> Any:
+def mutated(draw: st.DrawFn, seeds: list[dict[str, Any]] = SEED) -> Any:
     """A valid call with one to three of its values replaced, removed or joined by another."""
-    call: Any = copy.deepcopy(draw(st.sampled_from(SEED)))
+    call: Any = copy.deepcopy(draw(st.sampled_from(seeds)))
     for _ in range(draw(st.integers(1, 3))):
         inner = call
         while True:
@@ -112,8 +149,25 @@ def exchange() -> Iterator[Any]:
             raise TaskNotFoundError
             yield
 
-    app = build_app(Handler(), profile=IAC, body_limit=LIMIT)
+    with _exchanging(build_app(Handler(), profile=IAC, body_limit=LIMIT)) as ask:
+        yield ask
 
+
+@pytest.fixture(scope="module")
+def pushing() -> Iterator[Any]:
+    """The same of the product itself, which pushes: every ``TASK`` in a body is a task of its."""
+    services = build_services(
+        Settings(engine="memory", agent="echo:", push_notifications=True, blocking_wait=0.01)
+    )
+    look_up_nothing(services)
+    with _exchanging(services.app()) as ask:
+        made = json.loads(ask(json.dumps(PUSHES[-1]).encode())[2])
+        task = made["result"]["task"]["id"].encode()
+        yield lambda body: ask(body.replace(TASK.encode(), task))
+
+
+@contextmanager
+def _exchanging(app: Any) -> Iterator[Any]:
     async def ask(body: bytes, headers: Any) -> Any:
         sent: list[Any] = []
 
@@ -168,6 +222,12 @@ def test_any_json_is_answered(exchange, value):
 @given(call=mutated())
 def test_any_mutated_call_is_answered(exchange, call):
     is_answered_well(exchange(json.dumps(call).encode()))
+
+
+@settings(max_examples=300, deadline=None)
+@given(call=mutated(PUSHES))
+def test_any_mutated_call_about_pushes_is_answered(pushing, call):
+    is_answered_well(pushing(json.dumps(call).encode()))
 
 
 @settings(max_examples=200, deadline=None)

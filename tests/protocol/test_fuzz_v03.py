@@ -9,8 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from a2a.types.a2a_pb2 import SendMessageResponse, StreamResponse, Task
+from a2a.types.a2a_pb2 import (
+    ListTaskPushNotificationConfigsResponse,
+    SendMessageResponse,
+    StreamResponse,
+    Task,
+)
 from a2a.utils.errors import TaskNotFoundError
+from google.protobuf.empty_pb2 import Empty
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.protocol.test_fuzz import LEAK, anything
@@ -47,6 +53,8 @@ CALLS = [
     ("tasks/resubscribe", {"id": "t"}),
     ("tasks/pushNotificationConfig/set", {"taskId": "t", "pushNotificationConfig": PUSH}),
     ("tasks/pushNotificationConfig/get", {"id": "t", "pushNotificationConfigId": "p"}),
+    ("tasks/pushNotificationConfig/list", {"id": "t"}),
+    ("tasks/pushNotificationConfig/delete", {"id": "t", "pushNotificationConfigId": "p"}),
     ("agent/getAuthenticatedExtendedCard", {}),
 ]
 CONTENT = [
@@ -115,6 +123,12 @@ class Handler:
 
     async def create_push_config(self, request: Any, caller: Any) -> Any:
         return request
+
+    async def list_push_configs(self, request: Any, caller: Any) -> Any:
+        return ListTaskPushNotificationConfigsResponse()
+
+    async def delete_push_config(self, request: Any, caller: Any) -> Any:
+        return Empty()
 
     async def get_task(self, request: Any, caller: Any) -> Any:
         raise TaskNotFoundError

@@ -14,7 +14,7 @@ from tests.unit.world import World
 from a2a_fn.errors import TurnLost, Unavailable
 from a2a_fn.journal import intents
 from a2a_fn.journal.journal import cancel_signal
-from a2a_fn.journal.slots import Kind
+from a2a_fn.journal.slots import Config, Kind
 from a2a_fn.turns import sweep
 from a2a_fn.turns.run import Limits, Outcome
 
@@ -47,6 +47,28 @@ async def test_a_second_wake_up_finds_nothing_or_a_live_claim(world: World) -> N
     await world.run(task, agent)
     outcomes.append(await world.run(task, says_hello))
     assert outcomes == [Outcome.LIVE, Outcome.NOTHING]
+
+
+@pytest.mark.parametrize("setting", [True, False])
+async def test_a_claim_that_meets_a_new_slot_is_made_again_if_the_turn_is_still_open(
+    world: World, setting: bool
+) -> None:
+    task = await world.submit()
+    append = world.journal.append
+
+    async def after_another(*args, **how) -> bool:
+        world.journal.append = append
+        if setting:
+            await intents.configure(world.journal, "me", task, Config("p", "https://h.example/"))
+        else:
+            await intents.cancel(world.journal, "me", task)
+        return await append(*args, **how)
+
+    world.journal.append = after_another  # type: ignore[method-assign]
+    outcome = await world.run(task, says_hello)
+    assert outcome is (Outcome.FINISHED if setting else Outcome.RACED)
+    end = TaskState.TASK_STATE_COMPLETED if setting else TaskState.TASK_STATE_CANCELED
+    assert (await world.task(task)).status.state == end
 
 
 async def test_an_unexpected_error_fails_the_task_and_tells_only_a_reference(
